@@ -56,6 +56,20 @@ def collision_size():
     ]
 
 
+def queue_pairs():
+    table = shown("queue_pairs").assign(pairs=lambda t: t["pairs"].astype(int))
+    most = table.groupby(["way", "pairs"]).max(numeric_only=True)
+    over, load = most["over_ideal"], most["fullest_over_mean"]
+    turns = [("turns", n) for n in (1, 4, 16)]
+    return [
+        f"takes {over['turns', 1]:.1f} times as long as on an ideal network, with sixteen"
+        f" {over['turns', 16]:.1f} times, and with spraying {over['sprayed', 0]:.1f} times",
+        "takes {:.1f}, {:.1f} and {:.1f} times the ideal".format(*over[turns]),
+        "has {:.1f}, {:.1f} and {:.1f} times the mean".format(*load[turns]),
+        f"{most['took_us']['turns', 16]:.0f} and {most['took_us']['split', 16]:.0f} us",
+    ]
+
+
 def where_to_spray():
     by = shown("where_to_spray").groupby(["messages", "spraying"])["slowest_us"].mean()
     equal = by["equal"]
@@ -192,7 +206,7 @@ def gray():
 
 @pytest.mark.parametrize("answer", [
     gray, recovery, collision_size, where_to_spray, monitoring, tenants, placement, lost_parts,
-    scale_up, oversubscription,
+    scale_up, oversubscription, queue_pairs,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
 def test_an_answer_has_the_numbers_of_its_figure(answer):
     text = section(answer.__name__)

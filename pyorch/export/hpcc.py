@@ -64,8 +64,8 @@ def _topology(tables: Tables) -> str:
     lines += [f"{a} {b} {_rate(rate)} {_delay(delay)} {loss!r}" for a, b, rate, delay, loss in rows]
     text = "\n".join([*lines, ""])
     read = _hpcc.parse(list(enumerate(map(str.split, lines), 1)), "topology.txt")
-    nodes_again = _graph.with_tiers(read["nodes"], read["links"])
-    refuse_difference(tables, {"nodes": nodes_again, "links": read["links"]}, NAME)
+    nodes_again = _graph.with_tiers(read.nodes, read.links)
+    refuse_difference(tables, {"nodes": nodes_again, "links": read.links}, NAME)
     return text
 
 

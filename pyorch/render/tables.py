@@ -341,9 +341,10 @@ def _ends(parts: list[dict[str, np.ndarray]]) -> Iterator[np.ndarray]:
 def _parts(spec: Spec, tables: Tables, seed: int) -> list[dict[str, np.ndarray]]:
     """Return the flows of each workload."""
     parts = [_flows_of(spec, index, tables, seed) for index in range(len(spec.workload))]
-    if any("rate_bps" in part for part in parts):
-        for part in parts:
-            part.setdefault("rate_bps", np.zeros(len(part["src"]), dtype=np.int64))
+    for column in ("rate_bps", "connection"):  # 0: any rate, and a header of its own
+        if any(column in part for part in parts):
+            for part in parts:
+                part.setdefault(column, np.zeros(len(part["src"]), dtype=np.int64))
     return parts
 
 

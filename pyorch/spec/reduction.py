@@ -19,14 +19,16 @@ def check_reduction(spec: Spec) -> None:
     the program that serves it.
     """
     for load in spec.workload:
-        given = load.params.algorithm.type if load.type == "collective" else None
+        adds = getattr(load.params, "reduced_by_switches", False)
         for transport in {spec.transport[index].type: None for index in load.carriers}:
-            if (given == "in_network") != (transport == _REDUCING):
+            if adds != (transport == _REDUCING):
+                algorithm = getattr(load.params, "algorithm", None)
                 raise FieldError(
-                    "transport", f"{transport} carries {given or load.type}. Algorithm in_network"
+                    "transport", f"{transport} carries"
+                    f" {getattr(algorithm, 'type', load.type)}. Algorithm in_network"
                     f" and {_REDUCING} need each other.",
                 )  # fmt: skip
-        if given != "in_network":
+        if not adds:
             continue
         if spec.engine.type != "packets":
             raise FieldError("engine", "the algorithm in_network is one of packets alone.")
@@ -72,7 +74,7 @@ def divided(
     """
     other, names = getattr(load.params, "without_slots", None), [its.name for its in transports]
     if other is None:
-        return [load]
+        return [_carried(load, names)]
     if is_job:
         raise FieldError("without_slots", "makes two workloads of a job. Leave jobs or it out.")
     if other.transport not in names:
@@ -102,6 +104,20 @@ def divided(
         for (algorithm, index), own in zip(parts.values(), groups.values(), strict=True)
         if own
     ]
+
+
+def _carried(load: Workload, names: list[str]) -> Workload:
+    """Return a workload with the transport that its parameters name, where they name one."""
+    for key in ("in_network", "carrier"):
+        name = getattr(load.params, key, None)
+        if name is not None and name not in names:
+            raise FieldError(
+                key, f"no transport is called {quoted(name)}. There are {', '.join(names)}."
+                f"{did_you_mean(name, names)}",
+            )  # fmt: skip
+    if name is None:
+        return load
+    return Workload.model_construct(type=load.type, params=load.params, transport=names.index(name))
 
 
 def _slots(switch: Switch, transport: int, network: Network) -> np.ndarray:

@@ -174,7 +174,7 @@ class _Point:
             check_trace(trace, network.nodes, point.stop_ps)
         transports = self._transports(point.transport)
         loads = [
-            self._load(load, ("workload", i), topology, transports, point.wire)
+            self._load(load, ("workload", i), topology, transports, point.wire, link)
             for i, load in enumerate(point.workload)
         ]
         jobs = None
@@ -289,6 +289,7 @@ class _Point:
         topology: Topology,
         transports: tuple[Transport, ...],
         wire: Any,
+        link: Link,
     ) -> Workload:
         """Return a workload with the index of its transport, or of one for each network."""
         names = [transport.name for transport in transports]
@@ -300,7 +301,7 @@ class _Point:
                     f"no transport is called {quoted(name)}. There are {', '.join(names)}."
                     f"{did_you_mean(name, names)}",
                 )
-        context = {"topology": topology, "framing_bytes": wire.framing_bytes}
+        context = {"topology": topology, "framing_bytes": wire.framing_bytes, "link": link}
         found: int | ByReach
         if by_reach:
             found = ByReach(**{key: names.index(name) for key, name in by_reach.items()})

@@ -20,6 +20,7 @@ class Contract(Protocol):
         "reach",
         "networks",
         "top_switches",
+        "remarks",
     )
 
     @staticmethod
@@ -60,3 +61,7 @@ class Contract(Protocol):
 
         Without this function they are those of the highest tier.
         """
+
+    @staticmethod
+    def remarks(params: Closed) -> tuple[str, ...]:
+        """Return sentences on what a file says and a run does not follow, each on one line."""

@@ -5,6 +5,9 @@ Tiers and planes that a file does not give are found here: a switch's tier is it
 from a host, and planes are the parts into which the switches fall without the hosts.
 """
 
+from collections import Counter
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
@@ -74,6 +77,40 @@ def check_connected(nodes: Columns, links: Columns, where: str, key: str) -> Non
                 key, f"{where}: no path from host {first} to host {host}: the network has"
                 " separate parts. Add a link between them.",
             )  # fmt: skip
+
+
+def links_of(
+    cables: Iterable[tuple[int, int, int | None, int | None]],
+    rate_bps: int,
+    delay_ps: int,
+    loss_ratio: float,
+) -> Columns:
+    """Return the link table of cables: two nodes, maybe a rate, maybe a delay; else those given."""
+    seen: Counter[tuple[int, int]] = Counter()
+    rows = []
+    for a, b, rate, delay in cables:
+        pair = (min(a, b), max(a, b))
+        rows.append((*pair, seen[pair], rate_bps if rate is None else rate,
+                     delay_ps if delay is None else delay))  # fmt: skip
+        seen[pair] += 1
+    names = ("node_a", "node_b", "parallel", "rate_bps", "delay_ps")
+    columns = np.array(rows, dtype=np.int64).reshape(-1, len(names)).T
+    return dict(zip(names, columns, strict=True)) | {"loss_ratio": np.full(len(rows), loss_ratio)}
+
+
+def checked(n_hosts: int, n_switches: int, links: Columns, where: str, key: str) -> dict:
+    """Return the tables of a network whose hosts are counted first, then its switches.
+
+    Raises
+    ------
+    FieldError
+        A link that cannot be, or hosts that do not reach each other.
+    """
+    is_switch = np.repeat([0, 1], [n_hosts, n_switches])
+    nodes = {"node": np.arange(n_hosts + n_switches), "is_switch": is_switch}
+    check_links(dict(enumerate(map(bool, is_switch))), links, where, key)
+    check_connected(nodes, links, where, key)
+    return {"nodes": with_tiers(nodes, links), "links": links}
 
 
 def with_tiers(nodes: Columns, links: Columns) -> Columns:

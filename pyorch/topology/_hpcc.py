@@ -2,10 +2,19 @@
 """Reads topology.txt of the HPCC simulator and of those that have inherited its format.
 
 Line 1: nodes, switches and links; line 2: ids of the switches; then one line for each link: its
-two ends, rate, delay and the probability of an error. All other nodes are hosts.
+two ends, rate, delay and the probability of an error. All other nodes are hosts. What follows the
+last link that line 1 counts is not read, as HPCC's own program does not.
+
+Line 1 of SimAI's has six words: nodes, GPUs of a server, NVSwitches, switches, links and the type
+of GPU; line 2 has the NVSwitches first. A host is a GPU, and so many that follow each other are a
+server.
+
+Source: HPCC, simulation/scratch/third.cc; SimAI 1.7,
+astra-sim-alibabacloud/inputs/topo/gen_Topo_Template.py.
 """
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +28,38 @@ from pyorch.units import parse_whole
 KEY = "file"
 
 
-def read(file: FileRef) -> dict[str, dict[str, np.ndarray]]:
-    """Return node and link tables without tiers and planes.
+class Found(NamedTuple):
+    """What a file has.
+
+    Attributes
+    ----------
+    nodes, links : dict of ndarray
+        Tables without tiers and planes.
+    server_gpus : int
+        GPUs of a server, 0 if the file has no servers.
+    nvswitches : ndarray
+        Ids of the switches inside servers.
+    unread : int
+        Lines behind the last link that line 1 counts.
+    """
+
+    nodes: dict[str, np.ndarray]
+    links: dict[str, np.ndarray]
+    server_gpus: int
+    nvswitches: np.ndarray
+    unread: int
+
+
+class _Counts(NamedTuple):
+    nodes: int
+    server_gpus: int
+    nvswitches: int
+    switches: int
+    links: int
+
+
+def read(file: FileRef) -> Found:
+    """Return what a file has.
 
     Raises
     ------
@@ -30,35 +69,36 @@ def read(file: FileRef) -> dict[str, dict[str, np.ndarray]]:
     return parse(numbered_lines(file, KEY), file["path"])
 
 
-def parse(lines: list[tuple[int, list[str]]], where: str) -> dict[str, dict[str, np.ndarray]]:
+def parse(lines: list[tuple[int, list[str]]], where: str) -> Found:
     """Return the tables of numbered lines of words; `where` is the file for messages."""
-    if len(lines) < 2 or len(lines[0][1]) != 3:
+    n = _counts(lines, where)
+    n_switches = n.nvswitches + n.switches
+    if not 0 < n.nodes <= MOST_NODES:
+        raise FieldError(KEY, f"{where}: {n.nodes} nodes; there may be 1 to {MOST_NODES}.")
+    if n.nodes > max(2 * n.links, 2):
         raise FieldError(
-            KEY, f"{where}: is no HPCC topology: the first line has the numbers of nodes, switches"
-            " and links, the second the ids of the switches.",
-        )  # fmt: skip
-    n_nodes, n_switches, n_links = _whole(lines[0], where)
-    if not 0 < n_nodes <= MOST_NODES:
-        raise FieldError(KEY, f"{where}: {n_nodes} nodes; there may be 1 to {MOST_NODES}.")
-    if n_nodes > max(2 * n_links, 2):
-        raise FieldError(
-            KEY, f"{where}: {n_nodes} nodes, but {n_links} links have {2 * n_links} ends, so some"
+            KEY, f"{where}: {n.nodes} nodes, but {n.links} links have {2 * n.links} ends, so some"
             " node has no link. Add one, or the node goes.",
         )  # fmt: skip
     switches = _whole(lines[1], where) if n_switches else []
     rows = lines[2:] if n_switches else lines[1:]
-    found = {switch for switch in switches if 0 <= switch < n_nodes}
+    found = {switch for switch in switches if 0 <= switch < n.nodes}
     if not len(found) == len(switches) == n_switches:
         raise FieldError(
             KEY, f"{where}:{lines[1][0]}: {len(found)} ids of switches, but line 1 says"
-            f" {n_switches} of {n_nodes} nodes; ids are 0 to {n_nodes - 1}, each once.",
+            f" {n_switches} of {n.nodes} nodes; ids are 0 to {n.nodes - 1}, each once.",
         )  # fmt: skip
-    if len(rows) != n_links:
+    n_hosts = n.nodes - n_switches
+    if n.server_gpus and n_hosts % n.server_gpus:
         raise FieldError(
-            KEY, f"{where}: {len(rows)} links, but line 1 says {n_links}. Is the file cut off?"
+            KEY, f"{where}: {n_hosts} GPUs are not servers of {n.server_gpus}, as line 1 says."
         )
-    is_switch = np.isin(np.arange(n_nodes), switches).astype(np.int64)
-    links = [_link(row, where, n_nodes) for row in rows]
+    if len(rows) < n.links:
+        raise FieldError(
+            KEY, f"{where}: {len(rows)} links, but line 1 says {n.links}. Is the file cut off?"
+        )
+    is_switch = np.isin(np.arange(n.nodes), switches).astype(np.int64)
+    links = [_link(row, where, n.nodes) for row in rows[: n.links]]
     seen: dict[tuple[int, int], int] = {}
     parallel = []
     for a, b, *_ in links:
@@ -66,15 +106,38 @@ def parse(lines: list[tuple[int, list[str]]], where: str) -> dict[str, dict[str,
         parallel.append(seen.get(pair, 0))
         seen[pair] = parallel[-1] + 1
     ends = np.array([link[:4] for link in links], dtype=np.int64).reshape(-1, 4)
-    return {
-        "nodes": {"node": np.arange(n_nodes, dtype=np.int64), "is_switch": is_switch},
-        "links": {
+    return Found(
+        nodes={"node": np.arange(n.nodes, dtype=np.int64), "is_switch": is_switch},
+        links={
             "node_a": ends[:, 0], "node_b": ends[:, 1],
             "parallel": np.array(parallel, dtype=np.int64),
             "rate_bps": ends[:, 2], "delay_ps": ends[:, 3],
             "loss_ratio": np.array([link[4] for link in links], dtype=np.float64),
         },
-    }  # fmt: skip
+        server_gpus=n.server_gpus,
+        nvswitches=np.array(switches[: n.nvswitches], dtype=np.int64),
+        unread=len(rows) - n.links,
+    )  # fmt: skip
+
+
+def _counts(lines: list[tuple[int, list[str]]], where: str) -> _Counts:
+    """Return the numbers of line 1."""
+    words = lines[0][1] if len(lines) > 1 else []
+    if len(words) == 3:
+        nodes, switches, links = _whole(lines[0], where)
+        return _Counts(nodes, 0, 0, switches, links)
+    if len(words) == 6:  # the last one is the type of GPU
+        found = _Counts(*_whole((lines[0][0], words[:5]), where))
+        if found.server_gpus < 1 or min(found) < 0:
+            raise FieldError(
+                KEY, f"{where}:{lines[0][0]}: {quoted(' '.join(words))}: a server has a GPU or"
+                " more, and nothing is there less than 0 times.",
+            )  # fmt: skip
+        return found
+    raise FieldError(
+        KEY, f"{where}: is no HPCC topology: the first line has the numbers of nodes, switches"
+        " and links, or SimAI's six words, and the second the ids of the switches.",
+    )  # fmt: skip
 
 
 def _whole(line: tuple[int, list[str]], where: str) -> list[int]:

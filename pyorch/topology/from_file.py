@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A network from a file: HPCC topology.txt, htsim .topo, or our own node and link tables.
+"""A network from a file: HPCC or SimAI topology, htsim .topo, or our own node and link tables.
 
 What the file holds is part of the name of a run; where it lies is not. Rates and delays are those
-of the file; `link` may leave them out.
+of the file; `link` may leave them out. In SimAI's files the NVSwitches are a scale-up network, one
+tier and one plane above all other switches.
 """
 
 from functools import lru_cache
@@ -14,6 +15,7 @@ from pydantic import Field, model_validator
 from pyorch.spec.fields import FILLED, Closed, FieldError
 from pyorch.spec.files import FileRef, InputFile, columns
 from pyorch.spec.limits import MOST_NODES
+from pyorch.spec.parts import REACHES
 from pyorch.spec.resolved import Link
 from pyorch.topology import _graph, _hpcc, _htsim
 
@@ -24,6 +26,7 @@ LINKS = (
 )
 #: Rates and delays are in the file.
 OWN_LINKS = True
+_SCALE_UP, _SCALE_OUT = map(REACHES.index, ("scale_up", "scale_out"))
 
 
 class Params(Closed):
@@ -65,11 +68,12 @@ def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     FieldError
         The file is not what it should be, or not a connected network.
     """
-    files = tuple(
-        (file["path"], file["sha256"]) if file else None
-        for file in (params.file, params.nodes, params.links)
-    )
-    return _tables(params.format, files, link.loss_ratio)
+    return _tables(params.format, _files(params), link.loss_ratio)
+
+
+def _files(params: Params) -> tuple[tuple[str, str] | None, ...]:
+    files = (params.file, params.nodes, params.links)
+    return tuple((file["path"], file["sha256"]) if file else None for file in files)
 
 
 def counts(params: Params) -> dict[str, int]:
@@ -78,13 +82,76 @@ def counts(params: Params) -> dict[str, int]:
     return _graph.counts(network["nodes"], network["links"])
 
 
+def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Return which network carries a message: NVSwitches join the GPUs of a server."""
+    found = _of_hpcc(params)
+    if found is None or not len(found.nvswitches):
+        return np.full(len(src), _SCALE_OUT)
+    gpus = found.nodes["node"][found.nodes["is_switch"] == 0]
+    server = [np.searchsorted(gpus, end) // found.server_gpus for end in (src, dst)]
+    return np.where(server[0] == server[1], _SCALE_UP, _SCALE_OUT)
+
+
+def networks(params: Params, link: Link) -> list[str]:
+    """Return the name of the network of each node: ``scale_up`` of NVSwitches, or its plane."""
+    nodes, found = tables(params, link)["nodes"], _of_hpcc(params)
+    inside = np.isin(nodes["node"], [] if found is None else found.nvswitches)
+    return [
+        REACHES[_SCALE_UP] if is_inside else f"plane {plane}"
+        for is_inside, plane in zip(inside, nodes["plane"], strict=True)
+    ]
+
+
+def remarks(params: Params) -> tuple[str, ...]:
+    """Return how many lines of a file are not read."""
+    found = _of_hpcc(params)
+    if found is None or not found.unread:
+        return ()
+    n_links = len(found.links["node_a"])
+    return (
+        f"{params.file['path']}: line 1 says {n_links} links; {found.unread} lines behind them are"
+        " not read, as in HPCC's own program.",
+    )  # fmt: skip
+
+
+def _of_hpcc(params: Params) -> _hpcc.Found | None:
+    """Return what a file in HPCC's format has, None for another format."""
+    return _read_hpcc(_files(params)[0]) if params.format == "hpcc" else None
+
+
+@lru_cache(maxsize=8)
+def _read_hpcc(file: tuple[str, str]) -> _hpcc.Found:
+    return _hpcc.read({"path": file[0], "sha256": file[1]})
+
+
 @lru_cache(maxsize=8)
 def _tables(kind: str, files: tuple, loss_ratio: float) -> dict[str, dict[str, np.ndarray]]:
     refs = [file and {"path": file[0], "sha256": file[1]} for file in files]
     if kind == "tables":
         return _own(refs[1], refs[2], loss_ratio)
-    read = _hpcc.read(refs[0]) if kind == "hpcc" else _htsim.read(refs[0], loss_ratio)
-    return _checked(read["nodes"], read["links"], refs[0]["path"], "file")
+    if kind == "htsim":
+        read = _htsim.read(refs[0], loss_ratio)
+        return _checked(read["nodes"], read["links"], refs[0]["path"], "file")
+    found = _read_hpcc(files[0])
+    return _above(_checked(found.nodes, found.links, refs[0]["path"], "file"), found)
+
+
+def _above(
+    tables: dict[str, dict[str, np.ndarray]], found: _hpcc.Found
+) -> dict[str, dict[str, np.ndarray]]:
+    """Return the tables with the NVSwitches in a tier and planes of their own."""
+    if not len(found.nvswitches):
+        return tables
+    nodes = tables["nodes"]
+    inside = np.isin(nodes["node"], found.nvswitches)
+    others = ~inside & (nodes["is_switch"] == 1)
+    tier, plane = nodes["tier"].copy(), nodes["plane"].copy()
+    planes, plane[others] = np.unique(plane[others], return_inverse=True)
+    n_servers = int((nodes["is_switch"] == 0).sum()) // found.server_gpus
+    of_server = max(1, len(found.nvswitches) // max(1, n_servers))
+    tier[inside] = tier[~inside].max() + 1
+    plane[inside] = len(planes) + np.arange(inside.sum()) % of_server
+    return tables | {"nodes": nodes | {"tier": tier, "plane": plane}}
 
 
 def _own(

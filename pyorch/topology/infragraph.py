@@ -10,7 +10,6 @@ Source: schema and blueprints of infragraph 3.1, read without its code.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
@@ -83,27 +82,9 @@ def _tables(
     path: str, sha256: str, rate_bps: int, delay_ps: int, loss_ratio: float
 ) -> dict[str, dict[str, np.ndarray]]:
     reader = _Reader({"path": path, "sha256": sha256})
-    links = _links(reader.cables(), rate_bps, delay_ps, loss_ratio)
-    node = np.arange(len(reader.is_switch))
-    nodes = {"node": node, "is_switch": np.array(reader.is_switch, dtype=np.int64)}
-    is_switch = dict(zip(node.tolist(), map(bool, reader.is_switch), strict=True))
-    _graph.check_links(is_switch, links, path, KEY)
-    _graph.check_connected(nodes, links, path, KEY)
-    return {"nodes": _graph.with_tiers(nodes, links), "links": links}
-
-
-def _links(cables: list[tuple], rate_bps: int, delay_ps: int, loss_ratio: float) -> dict:
-    """Return the table of cables: two nodes, maybe a rate, maybe a delay."""
-    seen: Counter[tuple[int, int]] = Counter()
-    rows = []
-    for a, b, rate, delay in cables:
-        pair = (min(a, b), max(a, b))
-        rows.append((*pair, seen[pair], rate_bps if rate is None else rate,
-                     delay_ps if delay is None else delay))  # fmt: skip
-        seen[pair] += 1
-    names = ("node_a", "node_b", "parallel", "rate_bps", "delay_ps")
-    columns = np.array(rows, dtype=np.int64).reshape(-1, len(names)).T
-    return dict(zip(names, columns, strict=True)) | {"loss_ratio": np.full(len(rows), loss_ratio)}
+    links = _graph.links_of(reader.cables(), rate_bps, delay_ps, loss_ratio)
+    n_switches = sum(reader.is_switch)
+    return _graph.checked(len(reader.is_switch) - n_switches, n_switches, links, path, KEY)
 
 
 class _Reader:

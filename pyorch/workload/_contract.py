@@ -20,6 +20,7 @@ class Contract(Protocol):
         "service",
         "scheduler",
         "IS_OPEN",
+        "remarks",
     )
     #: A program sends messages while the run goes on.
     IS_OPEN: bool
@@ -30,7 +31,7 @@ class Contract(Protocol):
 
     @staticmethod
     def flows(params: Closed, nodes: Columns, links: Columns, seed: int) -> Columns:
-        """Return src, dst, bytes, start_ps and maybe flow, rate_bps, one row for each message."""
+        """Return src, dst, bytes, start_ps, maybe flow, rate_bps, connection; a row a message."""
 
     @staticmethod
     def tasks(params: Closed, nodes: Columns, links: Columns, seed: int) -> Columns:
@@ -78,3 +79,7 @@ class Contract(Protocol):
     @staticmethod
     def scheduler(params: Closed, prompt_tokens, answer_tokens):
         """Return a `pyorch.serving.Scheduler`."""
+
+    @staticmethod
+    def remarks(params: Closed) -> tuple[str, ...]:
+        """Return sentences on what a file says and a run does not follow, each on one line."""

@@ -34,8 +34,10 @@ from pyorch.spec.fields import (
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.spec.parts import Part, settled
+from pyorch.workload._clear_to_send import ClearToSend, with_announcements
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, placed
+from pyorch.workload._queue_pairs import QueuePairs, over_queue_pairs
 
 
 class Algorithm(Part):
@@ -79,10 +81,17 @@ class Params(Grown):
     `first_host` is where a placement begins, so that several workloads lie side by side.
     `launch_time` passes from the start until ranks begin; a rank reduces what comes to it at
     `reduction_rate`, bits of a message in a second. `without_slots` is followed before a spec is
-    made, which has those groups as another workload.
+    made, which has those groups as another workload. With `queue_pairs` messages between
+    two ranks have the header of a queue pair of their connection, and not each its own. With
+    `clear_to_send` each waits until its receiver has announced a buffer.
     """
 
-    LATER: ClassVar[tuple[str, ...]] = ("launch_time_ps", "reduction_rate_bps")
+    LATER: ClassVar[tuple[str, ...]] = (
+        "launch_time_ps",
+        "reduction_rate_bps",
+        "queue_pairs",
+        "clear_to_send",
+    )
 
     algorithm: Annotated[Algorithm, BeforeValidator(_settle)]
     operation: str
@@ -97,7 +106,14 @@ class Params(Grown):
     launch_time_ps: TimePs = Field(0, alias="launch_time")
     reduction_rate_bps: RateBps | None = Field(None, alias="reduction_rate")
     start_ps: TimePs = Field(0, alias="start")
+    queue_pairs: QueuePairs | None = None
+    clear_to_send: ClearToSend | None = None
     without_slots: WithoutSlots | None = Field(None, exclude=True)
+
+    @property
+    def reduced_by_switches(self) -> bool:
+        """Whether switches add up what ranks send."""
+        return bool(getattr(self.algorithm.module, "IN_NETWORK", False))
 
     @model_validator(mode="after")
     def _fits(self) -> "Params":
@@ -176,6 +192,10 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             "groups", f"there is no host {last}. The {available} hosts are 0 to {available - 1}."
         )
     n_messages = sum(counts(params, size).messages for size in sizes(params))
+    if params.clear_to_send is not None:
+        n_messages *= 2
+    if params.queue_pairs is not None and params.queue_pairs.split:
+        n_messages *= params.queue_pairs.per_connection
     if n_messages > MOST_FLOWS:
         raise FieldError(
             "groups", f"{n_messages:,} messages in all; at most {MOST_FLOWS:,}. Lower groups, ranks"
@@ -190,11 +210,12 @@ def flows(
     ids = hosts(nodes)
     found = []
     for ranks in members(params, nodes, links, seed):
-        graph = graph_of(params, len(ranks))
-        found.append((ids[ranks][graph.src], ids[ranks][graph.dst], graph.bytes))
-    src, dst, size = (np.concatenate(column) for column in zip(*found, strict=True))
+        graph, connection = _planned(params, len(ranks))
+        found.append((ids[ranks][graph.src], ids[ranks][graph.dst], graph.bytes, connection))
+    src, dst, size, connection = (np.concatenate(column) for column in zip(*found, strict=True))
     start_ps = np.full(len(src), params.start_ps + params.launch_time_ps, dtype=np.int64)
-    return {"src": src, "dst": dst, "bytes": size, "start_ps": start_ps}
+    flows = {"src": src, "dst": dst, "bytes": size, "start_ps": start_ps}
+    return flows if params.queue_pairs is None else {**flows, "connection": connection}
 
 
 def dependencies(params: Params) -> dict[str, np.ndarray]:
@@ -245,7 +266,15 @@ def sizes(params: Params) -> list[int]:
 
 def graph_of(params: Params, ranks: int) -> Graph:
     """Return the messages of one group of so many ranks, all chunks."""
-    return _graph(params.algorithm, params.operation, ranks, params.data_bytes, params.chunks)
+    return _planned(params, ranks)[0]
+
+
+def _planned(params: Params, ranks: int) -> tuple[Graph, np.ndarray]:
+    """Return the messages of one group, and the queue pair of each: 0 of a header of its own."""
+    return _graph(
+        params.algorithm, params.operation, ranks, params.data_bytes, params.chunks,
+        params.clear_to_send, params.queue_pairs,
+    )  # fmt: skip
 
 
 def counts(params: Params, ranks: int) -> Counts:
@@ -256,9 +285,24 @@ def counts(params: Params, ranks: int) -> Counts:
 
 
 @lru_cache(maxsize=4)
-def _graph(algorithm: Algorithm, operation: str, ranks: int, data_bytes: int, chunks: int) -> Graph:
+def _graph(
+    algorithm: Algorithm,
+    operation: str,
+    ranks: int,
+    data_bytes: int,
+    chunks: int,
+    clear_to_send: ClearToSend | None,
+    pairs: QueuePairs | None,
+) -> tuple[Graph, np.ndarray]:
     graph = algorithm.module.graph(Call(operation, ranks, data_bytes // chunks), algorithm.params)
-    return in_chunks(graph, chunks)
+    whole = in_chunks(graph, chunks)
+    lane = np.zeros(len(whole.src), dtype=np.int64)
+    if clear_to_send is not None:
+        whole = with_announcements(whole, lane, clear_to_send)
+        lane = np.zeros(len(whole.src), dtype=np.int64)
+    if pairs is None:
+        return whole, lane
+    return over_queue_pairs(whole, lane, pairs, np.ones(len(lane), dtype=bool))
 
 
 def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Params:
@@ -267,7 +311,8 @@ def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Par
         algorithm=algorithm, operation=params.operation, data_bytes=params.data_bytes,
         chunks=params.chunks, groups=groups, step_delay_ps=params.step_delay_ps,
         launch_time_ps=params.launch_time_ps, reduction_rate_bps=params.reduction_rate_bps,
-        start_ps=params.start_ps,
+        start_ps=params.start_ps, queue_pairs=params.queue_pairs,
+        clear_to_send=params.clear_to_send,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ RANKS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 24)
 #: Parameters of each, where there are any.
 GIVEN = {
     "pairwise": [{}, {"outstanding": 3}],
+    "double_tree": [{}, {"local": 2}, {"local": 4}],
     "hierarchical": [
         {"local": 2}, {"local": 3, "printed": True}, {"local": 2, "sites": 2},
         {"local": 4, "sites": 2, "printed": True},
@@ -156,6 +157,39 @@ def test_rings_and_halving_send_the_least_that_can_be(name, operation, share):
 def test_halving_takes_a_logarithm_of_steps(operation, steps):
     module = ALGORITHMS["halving_doubling"]
     assert module.counts(Call(operation, 16, 1 << 20), module.Params()).steps == steps
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 12, 13, 14, 64, 1000])
+def test_who_has_children_in_one_tree_has_none_in_the_other(n):
+    # Sanders, Speck and Traeff, section 3: so no rank sends and receives more than S each way twice
+    # over; each tree is binary. An odd number of ranks leaves rank 0 with children in both.
+    call = Call("all_reduce", n, 2)
+    graph = ALGORITHMS["double_tree"].graph(call, ALGORITHMS["double_tree"].Params())
+    counts = ALGORITHMS["double_tree"].counts(call, ALGORITHMS["double_tree"].Params())
+    half = np.arange(len(graph.src)) < len(graph.src) // 2
+    parents = [graph.dst[graph.reduced & tree] for tree in (half, ~half)]
+
+    assert set(parents[0].tolist()) & set(parents[1].tolist()) <= ({0} if n % 2 else set())
+    assert all(np.bincount(parent).max() <= 2 for parent in parents)
+    assert counts.steps <= 2 * np.ceil(np.log2(n))
+
+
+@pytest.mark.parametrize(
+    "n, tree, expected",
+    [
+        (14, 0, "8-0 4-8 12-8 2-4 6-4 10-12 13-12 1-2 3-2 5-6 7-6 9-10 11-10"),
+        (12, 1, "3-11 7-3 1-3 9-7 5-7 10-9 8-9 6-5 4-5 2-1 0-1"),
+        (13, 1, "9-1 5-9 0-9 3-5 7-5 11-0 2-3 4-3 6-7 8-7 10-11 12-11"),
+    ],
+)
+def test_the_trees_are_those_that_nccl_draws(n, tree, expected):
+    # As drawn in src/graph/trees.cc of NCCL 2.30.7: 14 ranks, 12 mirrored, 13 moved on.
+    module = ALGORITHMS["double_tree"]
+    graph = module.graph(Call("all_reduce", n, 2), module.Params())
+    up = np.flatnonzero(graph.reduced & ((np.arange(len(graph.src)) < len(graph.src) // 2) ^ tree))
+    drawn = {f"{graph.src[row]}-{graph.dst[row]}" for row in up}
+
+    assert drawn == set(expected.split())
 
 
 def test_the_five_stages_send_what_the_paper_prints():

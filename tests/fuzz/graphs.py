@@ -3,6 +3,7 @@
 
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import naive_goal
 from compare import both, check_refusal
@@ -11,7 +12,6 @@ from flows import COUNTS, STOP_PS, TABLES
 from pyorch.errors import PyorchError
 from pyorch.spec.network import Network
 from pyorch.spec.resolved import Link
-from pyorch.topology import infragraph
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.graph import COMPUTE, MESSAGE, TaskGraph
 from pyorch.workload import trace
@@ -86,13 +86,15 @@ def check_chakra(data: bytes, folder: Path) -> bool:
     return True
 
 
-def check_infragraph(data: bytes, folder: Path) -> bool:
+def check_network(module: ModuleType, data: bytes, folder: Path) -> bool:
     """A network that is one, or a refusal in one line."""
     path = folder / "net.yaml"
     path.write_bytes(data)
     try:
-        params = infragraph.Params.model_validate({"file": path.name}, context={"folder": folder})
-        tables, counts = infragraph.tables(params, LINK), infragraph.counts(params)
+        params = module.Params.model_validate({"file": path.name}, context={"folder": folder})
+        tables, counts = module.tables(params, LINK), module.counts(params)
+        for said in getattr(module, "remarks", lambda _: ())(params):
+            assert path.name in said and "\n" not in said
     except PyorchError as error:
         check_refusal(error, path.name)
         return False

@@ -185,14 +185,23 @@ def hpcc_flows(data):
 
 
 def hpcc_topology(data, most_nodes):
-    """Return the number of nodes, the switches, and a, b, rate, delay, loss of each link."""
+    """Return the number of nodes, the switches, and a, b, rate, delay, loss of each link.
+
+    SimAI's first line has six words; lines behind the last link are not read.
+    """
     rows = lines(data)
-    need(rows and len(rows[0]) == 3, "header")
-    n_nodes, n_switches, n_links = map(whole, rows[0])
+    need(len(rows) > 1 and len(rows[0]) in (3, 6), "header")
+    n_nodes, *servers, n_switches, n_links = map(whole, rows[0][: 3 if len(rows[0]) == 3 else 5])
+    if servers:
+        gpus, nvswitches = servers
+        need(gpus >= 1 and min(nvswitches, n_switches, n_links, n_nodes) >= 0, "counts")
+        n_switches += nvswitches
+        need((n_nodes - n_switches) % gpus == 0, "servers")
     need(0 < n_nodes <= most_nodes and n_switches >= 0, "number of nodes")
     ids = [word for row in rows[1 : 2 if n_switches else 1] for word in row]
     rest = rows[2 if n_switches else 1 :]
-    need(len(rest) == n_links, "links")
+    need(len(rest) >= n_links >= 0, "links")
+    rest = rest[:n_links]
     switches = {whole(word) for word in ids}
     need(len(switches) == len(ids) == n_switches, "switches")
     need(all(0 <= switch < n_nodes for switch in switches), "switch ids")

@@ -2,6 +2,7 @@
 """The readers under test, by name: what must hold, files to begin with, words of the format."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -14,6 +15,7 @@ import valid
 import valid_graphs
 
 import scenarios
+from pyorch.topology import containerlab, ibnetdiscover, infragraph, nccl_xml
 from pyorch.workload import htsim_cm
 
 
@@ -60,6 +62,18 @@ OF_INFRAGRAPH = (
     "devices instances links edges host[0] host[-1] leaf[0:2] port[::2] nic[9] many2many one2one"
     " ring ns gigabits_per_second gigatransfers_per_second null ~ [] {} .nan &a *a"
 )
+OF_CONTAINERLAB = (
+    "topology nodes links endpoints kind linux defaults groups type host mgmt-net macvlan veth node"
+    " interface leaf0:e1 : [] {} null ~ &a *a"
+)
+OF_IBNETDISCOVER = (
+    'Switch Ca "S-0002c903" "H-0002c903" [1] [1](2c90) # lid 4xHDR 12xXDR 3xFDR vendid=0x2c9 Rt'
+    " Chassis ibwarn:"
+)
+OF_NCCL_XML = (
+    '<system> </system> <gpu <nvlink <pci> count="5" tclass="0x068000" tclass="0x030200" rank="0"'
+    ' sm="90" <!DOCTYPE <!ENTITY &a; <![CDATA[ -1 9999999999'
+)
 TARGETS = {
     "htsim_cm": Target(flows.check_htsim_cm, valid.htsim_cm, OF_CM),
     "hpcc_flows": Target(flows.check_hpcc_flows, valid.hpcc_flows),
@@ -76,7 +90,16 @@ TARGETS = {
     "htsim_topo": Target(networks.check_htsim_topo, valid.htsim_topo, OF_TOPO),
     "goal": Target(graphs.check_goal, valid_graphs.goal, OF_GOAL),
     "chakra": Target(graphs.check_chakra, valid_graphs.chakra),
-    "infragraph": Target(graphs.check_infragraph, valid_graphs.infragraph, OF_INFRAGRAPH),
+    "infragraph": Target(
+        partial(graphs.check_network, infragraph), valid_graphs.infragraph, OF_INFRAGRAPH
+    ),
+    "containerlab": Target(
+        partial(graphs.check_network, containerlab), valid_graphs.containerlab, OF_CONTAINERLAB
+    ),
+    "ibnetdiscover": Target(
+        partial(graphs.check_network, ibnetdiscover), valid_graphs.ibnetdiscover, OF_IBNETDISCOVER
+    ),
+    "nccl_xml": Target(partial(graphs.check_network, nccl_xml), valid_graphs.nccl_xml, OF_NCCL_XML),
     "preset": Target(presets.check_preset, valid.preset, OF_PRESET),
     "scenario": Target(scenarios.check_scenario, valid.scenario, OF_SCENARIO),
 }

@@ -134,7 +134,12 @@ def hpcc_topology(draw):
     ends += [(host, draw.choice(switches)) for host in hosts]
     ends += [draw.choice(ends) for _ in range(draw.randrange(3))]
     draw.shuffle(ends)
-    rows = [f"{n_nodes} {n_switches} {len(ends)}", " ".join(map(str, switches))]
+    counts = f"{n_nodes} {n_switches} {len(ends)}"
+    if draw.random() < 0.5:  # SimAI's
+        gpus = draw.choice([n for n in range(1, n_hosts + 1) if n_hosts % n == 0])
+        inside = draw.randint(0, n_switches)
+        counts = f"{n_nodes} {gpus} {inside} {n_switches - inside} {len(ends)} H100"
+    rows = [counts, " ".join(map(str, switches))]
     for a, b in ends:
         a, b = draw.choice([(a, b), (b, a)])
         rate = draw.choice(["100Gbps", "25000000000bps", "0.4Tbps", "10Mb/s", "5 kb/s", "1Kbps"])

@@ -133,3 +133,61 @@ def infragraph(draw):
         ],
     }  # fmt: skip
     return draw.choice([json.dumps, yaml.safe_dump])(found).encode()
+
+
+def lab(draw):
+    """Return leaves and spines with hosts: names of switches and of hosts, and pairs of names."""
+    leaves, spines = ([f"{kind}{i}" for i in range(draw.randint(1, 3))] for kind in ("leaf", "s"))
+    hosts = [f"h{i}" for i in range(draw.randint(1, 5))]
+    cables = [(leaf, spine) for leaf in leaves for spine in spines]
+    cables += [(host, draw.choice(leaves)) for host in hosts] + draw.sample(cables, 1)
+    draw.shuffle(cables)
+    return leaves + spines, hosts, cables
+
+
+def containerlab(draw):
+    switches, hosts, cables = lab(draw)
+    nodes = {name: {"kind": "linux"} for name in hosts} | dict.fromkeys(switches)
+    links = []
+    for index, ends in enumerate(cables):
+        short = [f"{name}:e{index}" for name in ends]
+        long = [{"node": name, "interface": f"e{index}"} for name in ends]
+        links.append(draw.choice([{"endpoints": short}, {"type": "veth", "endpoints": long}]))
+    links += draw.choice([[], [{"endpoints": [f"{hosts[0]}:m", "mgmt-net:x"]}]])
+    lab_ = {"nodes": nodes, "links": links, "defaults": {"kind": "sonic-vs"}}
+    return draw.choice([json.dumps, yaml.safe_dump])({"name": "drawn", "topology": lab_}).encode()
+
+
+def ibnetdiscover(draw):
+    switches, hosts, cables = lab(draw)
+    names = {name: f"{'S' if name in switches else 'H'}-{i:016x}"
+             for i, name in enumerate(switches + hosts)}  # fmt: skip
+    blocks = {name: [] for name in names}
+    for a, b in cables:
+        speed = draw.choice(["4xHDR", "4xNDR", "1xSDR", "2xNDR", "4xFDR10"])
+        ports = [len(blocks[name]) + 1 for name in (a, b)]
+        for near, far, mine, its in ((a, b, *ports), (b, a, *ports[::-1])):
+            guid = "" if near in switches else "(1a)"
+            blocks[near].append(f'[{mine}]{guid}\t"{names[far]}"[{its}]\t# "{far}" lid 1 {speed}')
+    found = ["# Topology file: generated on Tue Jun  5 14:15:10 2007", ""]
+    for name, rows in blocks.items():
+        kind = "Switch" if name in switches else "Ca"
+        found += [
+            "vendid=0x2c9",
+            f'{kind}\t36 "{names[name]}"\t\t# "{name} HCA-1" lid 1',
+            *rows,
+            "",
+        ]
+    return "\n".join(found).encode()
+
+
+def nccl_xml(draw):
+    n, sm = draw.randint(2, 8), draw.choice([80, 86, 90, 100])
+    targets = draw.choice([["fffffff:ffff:ff"], ["0000:f5:00.0", "0000:f6:00.0"]])
+    rows = ['<system version="1">', '<cpu numaid="0" arch="x86_64">']
+    for rank in draw.sample(range(n), n):
+        links = [f'<nvlink target="{target}" count="{draw.randint(1, 18)}" tclass="0x068000"/>'
+                 for target in targets]  # fmt: skip
+        gpu = f'<gpu dev="{rank}" sm="{sm}" rank="{rank}" gdr="1">'
+        rows += [f'<pci busid="0000:a{rank}:00.0">', gpu, *links, "</gpu>", "</pci>"]
+    return "\n".join([*rows, "</cpu>", "</system>"]).encode()

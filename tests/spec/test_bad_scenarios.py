@@ -205,7 +205,7 @@ CHANGES = {
     "an unknown workload": (
         "permutation", "permutations",
         "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload:"
-        " all_to_all, collective, companion, flow_table, hpcc_flows, htsim_cm, incast,"
+        " all_to_all, collective, companion, flow_table, hpcc_flows, htsim_cm, incast, nccl,"
         " outcast_incast, permutation, poisson, serving, single, stride, trace, training,"
         " wan_demands. Did you mean permutation?",
     ),

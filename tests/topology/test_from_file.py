@@ -143,10 +143,65 @@ Tier 1\nDownlink_speed_Gbps 1\nDownlink_Latency_ns 1\nRadix_Down 4000
 """
 
 
+#: Two servers of two GPUs, an NVSwitch in each, two leaves and a spine.
+SIMAI = """\
+9 2 2 3 10 H100
+4 5 6 7 8
+0 4 2880Gbps 0.000025ms 0
+0 6 400Gbps 0.0005ms 0
+1 4 2880Gbps 0.000025ms 0
+1 7 400Gbps 0.0005ms 0
+2 5 2880Gbps 0.000025ms 0
+2 6 400Gbps 0.0005ms 0
+3 5 2880Gbps 0.000025ms 0
+3 7 400Gbps 0.0005ms 0
+6 8 800Gbps 0.0005ms 0
+7 8 800Gbps 0.0005ms 0
+"""
+
+
+def test_a_simai_topology_keeps_what_joins_the_gpus_of_a_server(tmp_path):
+    (tmp_path / "Spectrum-X_4g_2gps").write_text(SIMAI)
+    tables, counts = read(tmp_path, file="Spectrum-X_4g_2gps")
+    params = from_file.Params.model_validate(
+        {"file": "Spectrum-X_4g_2gps"}, context={"folder": tmp_path}
+    )
+
+    assert columns(tables["nodes"], "is_switch", "tier", "plane") == [
+        [0, 0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 0, 3, 3, 1, 1, 2], [0, 0, 0, 0, 1, 1, 0, 0, 0]
+    ]  # fmt: skip
+    assert tables["links"]["rate_bps"].tolist()[:2] == [2880 * 10**9, 400 * 10**9]
+    assert tables["links"]["delay_ps"].tolist()[:2] == [25_000, 500_000]
+    assert counts["hosts"] == 4 and counts["switches"] == 5
+    ends = np.array([[0, 1], [0, 2], [2, 3], [3, 0]]).T
+    assert from_file.reach(params, *ends).tolist() == [0, 1, 0, 1]
+    names = from_file.networks(params, LINK)
+    assert names[4:] == ["scale_up", "scale_up", "plane 0", "plane 0", "plane 0"]
+    assert from_file.remarks(params) == ()
+
+
+def test_lines_behind_the_last_link_are_left_as_by_hpcc_and_said(tmp_path):
+    # simulation/mix/topology.txt of HPCC: line 1 counts 65 links, 189 more and a legend follow.
+    (tmp_path / "t.txt").write_text(HPCC + "9 9 1Gbps 1us 0\nFirst line: total node #\n")
+    tables, _ = read(tmp_path, file="t.txt")
+    params = from_file.Params.model_validate({"file": "t.txt"}, context={"folder": tmp_path})
+
+    assert len(tables["links"]["node_a"]) == 5
+    (said,) = from_file.remarks(params)
+    assert said.endswith(
+        "t.txt: line 1 says 5 links; 2 lines behind them are not read, as in HPCC's own program."
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("t.txt", "", "is no HPCC topology"),
+        ("t.txt", SIMAI.replace("9 2 2 3 10", "9 0 2 3 10"), ":1: '9 0 2 3 10 H100': a server has"),
+        ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 -2 7 10"), ":1: .*nothing is there less than 0"),
+        ("t.txt", SIMAI.replace("9 2 2 3 10", "9 3 2 3 10"), "4 GPUs are not servers of 3, as"),
+        ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 x 3 10"), ":1: .*write whole numbers only"),
+        ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 2 4 10"), ":2: 5 ids of switches, but line 1"),
         ("t.txt", HPCC.rpartition("3 4 400")[0], "4 links, but line 1 says 5. Is the file cut off"),
         ("t.txt", HPCC.replace("100Gbps 1us", "100 1us"), ":4: '1 3 100 1us 0.25' is no link"),
         ("t.txt", HPCC.replace("0 3 ", "0 9 "), ":3: .*there is no node 9; ids are 0 to 4"),

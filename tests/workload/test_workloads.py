@@ -52,6 +52,7 @@ EXAMPLES = {
         "groups": 2,
         "start": "5 ns",
     },
+    "nccl": {"operation": "all_reduce", "bytes": "1 MB", "ranks": 6, "local": 6, "start": "5 ns"},
     "flow_table": {"file": "flows.csv"},
     "htsim_cm": {"file": "flows.cm"},
     "hpcc_flows": {"file": "flow.txt"},
@@ -92,14 +93,14 @@ def test_the_contract_of_every_workload(name, tmp_path):
     got = module.flows(params, tables["nodes"], tables["links"], 7)
     again = module.flows(params, tables["nodes"], tables["links"], 7)
 
-    assert set(got) - {"flow"} == {"src", "dst", "bytes", "start_ps"}
+    assert set(got) - {"flow", "connection"} == {"src", "dst", "bytes", "start_ps"}
     assert len({len(column) for column in got.values()}) == 1
     assert all(column.dtype == np.int64 for column in got.values())
     assert all((got[column] == again[column]).all() for column in got)
     assert set(got["src"]) | set(got["dst"]) <= set(range(12))
     assert (got["src"] != got["dst"]).all()
     assert got["bytes"].min() >= 1 and got["start_ps"].min() >= 5000
-    if name not in ("poisson", "training", "companion"):
+    if name not in ("poisson", "training", "companion", "nccl"):
         assert set(got["bytes"]) == {10**6} and set(got["start_ps"]) == {5000}
 
 

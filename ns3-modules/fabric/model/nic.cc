@@ -42,7 +42,7 @@ Nic::CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t sta
                                 std::max(EnginePs(startPs), m_state.EngineNowPs()),
                                 m_state.EngineNowPs());
     Message& message = m_state.messages[index];
-    message.transport = transport;
+    message.transport = static_cast<uint16_t>(transport);
     message.srcEndpoint = endpoint;
     message.dstEndpoint = EndpointOf(dst, transport);
     NS_ABORT_MSG_IF(message.dstEndpoint == NO_ENDPOINT,
@@ -59,7 +59,7 @@ Nic::OpenConversation(uint32_t endpoint, uint32_t dst)
     const uint32_t index =
         m_state.messages.AddDone(m_hostOfEndpoint[endpoint], dst, m_state.EngineNowPs());
     Message& message = m_state.messages[index];
-    message.transport = transport;
+    message.transport = static_cast<uint16_t>(transport);
     message.srcEndpoint = endpoint;
     message.dstEndpoint = EndpointOf(dst, transport);
     NS_ABORT_MSG_IF(message.dstEndpoint == NO_ENDPOINT,
@@ -265,9 +265,9 @@ static void
 CheckTransport(const Message& message, size_t transports)
 {
     NS_ABORT_MSG_IF(message.transport >= transports,
-                    "flows: flow " << message.id << ": transport is "
-                                   << static_cast<int32_t>(message.transport) << ", but there are "
-                                   << transports << " transports, counted from 0");
+                    "flows: flow " << message.id << ": transport is " << message.transport
+                                   << ", but there are " << transports
+                                   << " transports, counted from 0");
 }
 
 void

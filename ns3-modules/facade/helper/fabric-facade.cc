@@ -432,7 +432,13 @@ Facade::Send(int64_t flow,
 {
     TrapFatal([&] {
         FabricTables tables;
-        tables.flows.push_back({flow, src, dst, bytes, startPs, transport, 0, true});
+        tables.flows.push_back({.id = flow,
+                                .src = src,
+                                .dst = dst,
+                                .bytes = bytes,
+                                .startPs = startPs,
+                                .transport = transport,
+                                .decides = true});
         m_state->run->Append(std::move(tables));
     });
 }

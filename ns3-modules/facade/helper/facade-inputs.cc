@@ -27,7 +27,9 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
     {"links",
      {{"node_a", "node_b", "rate_bps", "delay_ps"},
       {"parallel", "loss_ratio", "bit_error_ratio", "class"}}},
-    {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport", "rate_bps", "decides"}}},
+    {"flows",
+     {{"flow", "src", "dst", "bytes", "start_ps"},
+      {"transport", "rate_bps", "connection", "decides"}}},
     {"tasks", {{"task", "kind", "node", "duration_ps"}, {"stream", "start_ps", "decides"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel", "rate_back_bps"}}},
@@ -216,6 +218,7 @@ FacadeInputs::Tables() const
                                    "start_ps",
                                    "transport",
                                    "rate_bps",
+                                   "connection",
                                    "decides");
     CheckKinds();
     tables.tasks = RowsOf<TaskRow>("tasks",

@@ -38,8 +38,7 @@ FlowEntropy::Next(uint32_t slot, PortId)
 std::optional<uint16_t>
 FlowEntropy::Constant(uint32_t message) const
 {
-    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
-    return static_cast<uint16_t>(Host().Stream(RandomUse::PATH_ENTROPY, id).Bits(0));
+    return Host().GetMessage(message).entropy;
 }
 
 } // namespace ns3

@@ -128,7 +128,8 @@ struct alignas(64) Message
     uint32_t markedPackets;               ///< Arrived with an ECN mark
     uint32_t timeouts;                    ///< Retransmission timeouts
     uint32_t naks;                        ///< Negative acknowledgements sent
-    uint32_t transport;                   ///< Index of its transport
+    uint16_t transport;                   ///< Index of its transport
+    uint16_t entropy;                     ///< Of its frames if it keeps to one path
     uint64_t admittedBps;                 ///< Rate to which it is admitted, 0: to any [bit/s]
 };
 

@@ -73,6 +73,10 @@ CheckFlows(const std::vector<FlowRow>& flows, const NodeById& nodes)
         NS_ABORT_MSG_IF(flow.bytes < 0, name << ": bytes is " << flow.bytes << ", not >= 0");
         NS_ABORT_MSG_IF(flow.startPs < 0, name << ": start_ps is " << flow.startPs << ", not >= 0");
         NS_ABORT_MSG_IF(flow.rateBps < 0, name << ": rate_bps is " << flow.rateBps << ", not >= 0");
+        NS_ABORT_MSG_IF(flow.connection < 0,
+                        name << ": connection is " << flow.connection << ", not >= 0");
+        NS_ABORT_MSG_IF(flow.transport < 0 || flow.transport > 65535,
+                        name << ": transport is " << flow.transport << ", not 0 to 65535");
         before = &flow;
     }
 }

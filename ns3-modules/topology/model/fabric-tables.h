@@ -51,6 +51,7 @@ struct FlowRow
     int64_t startPs;    ///< [ps]
     int64_t transport;  ///< Index of the transport
     int64_t rateBps{0}; ///< To which it is admitted, on the wire, 0: to any [bit/s]
+    int64_t connection{0}; ///< With equal ends: one header for all of them, 0: one of its own
     bool decides{false}; ///< The run pauses when it has arrived, for further tables
 };
 

@@ -62,14 +62,17 @@ MessageTable::Add(const FlowRow& row, uint32_t src, uint32_t dst)
     message.dst = dst;
     message.senderSlot = NO_SLOT;
     message.receiverSlot = NO_SLOT;
-    message.transport = static_cast<uint32_t>(row.transport);
+    message.transport = static_cast<uint16_t>(row.transport);
     message.admittedBps = static_cast<uint64_t>(row.rateBps);
     message.id = row.id;
     message.startPs = WorldPs(static_cast<uint64_t>(row.startPs));
     const uint64_t ends = Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);
-    const uint64_t key = Mix64(ends) ^ static_cast<uint64_t>(row.id);
-    message.tuple =
-        static_cast<uint32_t>(CounterRandom(m_seed, RandomUse::FLOW_TUPLE, key).Bits(0));
+    const auto own = static_cast<uint64_t>(row.connection == 0 ? row.id : row.connection);
+    const auto draw = [this](RandomUse use, uint64_t key) {
+        return CounterRandom(m_seed, use, key).Bits(0);
+    };
+    message.tuple = static_cast<uint32_t>(draw(RandomUse::FLOW_TUPLE, Mix64(ends) ^ own));
+    message.entropy = static_cast<uint16_t>(draw(RandomUse::PATH_ENTROPY, own));
     m_tuples[index] = message.tuple;
     if (row.decides)
     {
