@@ -26,6 +26,7 @@ from pyorch.runs.choose import Scenario, choose, named
 from pyorch.runs.claim import claim
 from pyorch.runs.finished import is_finished
 from pyorch.runs.make import failure
+from pyorch.runs.remarks import remarks
 from pyorch.runs.run import RunResult, Runs
 from pyorch.simulate import modules
 from pyorch.spec.limits import MOST_THREADS
@@ -184,6 +185,8 @@ def sweep(
     modules.bring_up_to_date()
     runs = choose(scenario, scale, variant, case, None, set or {}, asks=True)
     names.note(runs, set or {})
+    for line in remarks(runs):
+        warnings.warn(line, stacklevel=3)
     unique = {one.id: one for one in runs}
     with display.of_runs(progress) as show:
         if executor is None:
@@ -278,6 +281,8 @@ def _make(chosen: "Run", folder: Path, threads: int | None, progress: bool) -> N
     """Make one run; its messages go to its log, the last of them into the error."""
     from pyorch.workflow import display, estimate
 
+    for line in remarks([chosen]):
+        warnings.warn(line, stacklevel=4)
     if warning := estimate.of_one_long(chosen):
         warnings.warn(warning, stacklevel=4)
     log = Path("logs", "simulate", f"{chosen.folder}.log")

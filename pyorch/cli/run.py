@@ -19,6 +19,7 @@ from pyorch.runs.choose import named
 from pyorch.runs.claim import claim
 from pyorch.runs.finished import NOT_THERE, is_finished, why_again
 from pyorch.runs.make import failure, was_left
+from pyorch.runs.remarks import remarks
 from pyorch.simulate import modules
 from pyorch.spec.overrides import parse_assignment
 from pyorch.writing import write_bytes
@@ -78,6 +79,7 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
             )
         elif again != NOT_THERE:
             typer.echo(f"{folder} is run again{': ' if again else ''}{again}.", err=True)
+        say_remarks([chosen])
         from pyorch.workflow import estimate  # a finished run does without
 
         if warning := estimate.of_one_long(chosen):
@@ -95,6 +97,12 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
     return say_unfinished(result)
 
 
+def say_remarks(runs: list[specs.Run]) -> None:
+    """Print what files of others say and these runs do not follow."""
+    for line in remarks(runs):
+        typer.echo(f"note: {line}", err=True)
+
+
 def run_all(choice: Choice, jobs: int) -> int:
     """Run every point that these options leave, several at a time; return the exit status."""
     from pyorch.cli.sweep import display, report
@@ -104,6 +112,7 @@ def run_all(choice: Choice, jobs: int) -> int:
     modules.bring_up_to_date()
     chosen = choice.runs
     choice.note(chosen)
+    say_remarks(chosen)
     with display() as show_progress:
         outcome = sweep(chosen, jobs, show=show_progress)
     for one in {run.id: run for run in chosen}.values():

@@ -27,8 +27,11 @@ PLAIN_INTERVAL_S = 10.0
 def sweep(choice: "Choice", cores: int | None, metrics: list[str] | None) -> int:
     """Make every run and metric of a scenario; return the exit status."""
     modules.bring_up_to_date()
+    from pyorch.cli.run import say_remarks
+
     runs = choice.runs
     choice.note(runs)
+    say_remarks(runs)
     names = workflow.metrics_of(runs) if metrics is None else [m for m in metrics if m != "none"]
     for name in names:
         if refusal := workflow.refusal_of(name, runs):

@@ -19,6 +19,7 @@ class Contract(Protocol):
         "served",
         "service",
         "scheduler",
+        "remarks",
     )
 
     @staticmethod
@@ -75,3 +76,7 @@ class Contract(Protocol):
     @staticmethod
     def scheduler(params: Closed, prompt_tokens, answer_tokens):
         """Return a `pyorch.serving.Scheduler`."""
+
+    @staticmethod
+    def remarks(params: Closed) -> tuple[str, ...]:
+        """Return sentences on what a file says and a run does not follow, each on one line."""
