@@ -26,6 +26,7 @@ from pyorch.training import chakra_nodes as cn
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.builder import Builder
 from pyorch.training.chakra_nodes import COLL, COMP, METADATA, PS_PER_US, RECV, SEND, Groups, Node
+from pyorch.training.foreign import Padded, Trace
 from pyorch.training.graph import (
     AT_RECEIVER,
     BARRIER,
@@ -79,13 +80,6 @@ class Missing(NamedTuple):
     roofline: Roofline | None = None
 
 
-class Trace(NamedTuple):
-    """The tasks of a trace, and sentences on what it says and they do not."""
-
-    graph: TaskGraph
-    remarks: tuple[str, ...]
-
-
 def read(
     files: Sequence[bytes], missing: Missing, where: str = "trace", key: str = "file"
 ) -> Trace:
@@ -114,7 +108,7 @@ def read(
         defined.append(groups)
     if not nodes:
         raise FieldError(key, f"{where}: there is no node in any of {n} files.")
-    remarks = _Remarks()
+    remarks, padded = _Remarks(), Padded(missing.algorithm, where, key)
     turn = _turns(nodes, n)
     sends = _matched(nodes, turn, key)
     waits, calls = _waits(nodes, remarks, where, key)
@@ -150,7 +144,7 @@ def read(
     for call, members in together:
         ranks = np.array([[nodes[index].rank for index in members]])
         begin = np.array([[begun[index] for index in members]])
-        messages = _messages(call, missing.algorithm, remarks, nodes[members[0]].where, key)
+        messages = padded(call, nodes[members[0]].where)
         done = build.collective(messages, ranks, begin, call.operation)
         ends.update(zip(members, done[0].tolist(), strict=True))
     edges = [(row[a], ends[b], int(nodes[b].kind == SEND and not nodes[b].works)) for a, b in waits]
@@ -159,7 +153,7 @@ def read(
         build.wait(*np.array(edges, dtype=np.int64).T)
     _check_uses(missing, remarks)
     remarks.unused(nodes)
-    return Trace(build.graph(), remarks.sentences(where))
+    return Trace(build.graph(), remarks.sentences(where, padded))
 
 
 def _waits(
@@ -259,22 +253,6 @@ def _duration_ps(node: Node, roofline: Roofline | None, remarks: "_Remarks", key
     return duration_ps
 
 
-def _messages(call: Call, algorithm, remarks: "_Remarks", where: str, key: str) -> Graph:
-    """Return the messages of an operation; its parts are made equal as NCCL pads them."""
-    try:
-        try:
-            return algorithm(call)
-        except FieldError as error:
-            padded = -(-call.data_bytes // call.ranks) * call.ranks
-            if error.field != "bytes" or padded == call.data_bytes:
-                raise
-            found = algorithm(call._replace(data_bytes=padded))
-            remarks.padded(padded - call.data_bytes)
-            return found
-    except FieldError as error:
-        raise FieldError(key, f"{where}: {error}") from None
-
-
 class _Remarks:
     """What the tasks do not say of a trace."""
 
@@ -282,11 +260,6 @@ class _Remarks:
         self.counts: Counter[str] = Counter()
         self.uses: set[str] = set()
         self._names: set[str] = set()
-        self._pad_bytes: list[int] = []
-
-    def padded(self, more_bytes: int) -> None:
-        """Note that an operation has been made larger."""
-        self._pad_bytes.append(more_bytes)
 
     def unused(self, nodes: Sequence[Node]) -> None:
         """Note which attributes decide nothing."""
@@ -307,7 +280,7 @@ class _Remarks:
             if node.kind in cn.NEEDED and not node.works and node.duration_us:
                 self.counts["durations of communications are not used: the network decides"] += 1
 
-    def sentences(self, where: str) -> tuple[str, ...]:
+    def sentences(self, where: str, padded: Padded) -> tuple[str, ...]:
         """Return them, each on one line."""
         found = []
         if self._names:
@@ -315,11 +288,7 @@ class _Remarks:
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
             found.append(f"attributes {', '.join(names[:_MOST_NAMES])}{more} are not used")
         found += [f"{n} {what}" for what, n in sorted(self.counts.items())]
-        if self._pad_bytes:
-            found.append(
-                f"{len(self._pad_bytes)} operations are made larger, by at most"
-                f" {max(self._pad_bytes)} B, so that ranks have equal parts"
-            )
+        found += padded.remarks()
         return (f"{where}.*.et: {'; '.join(found)}.",) if found else ()
 
 

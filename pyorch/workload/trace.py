@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A task graph from a file: GOAL (LogGOPSim, ATLAHS) or Chakra execution traces (ASTRA-sim).
+"""A task graph from a file: GOAL (LogGOPSim, ATLAHS), Chakra (ASTRA-sim), workloads of SimAI.
 
 Rank r of the file is a host of the topology by `placement`, or the r-th of `hosts`. What operations
-of a whole communicator are made of, which a Chakra trace leaves open, `algorithms` says.
+of a whole communicator are made of, which Chakra and SimAI leave open, `algorithms` says.
 """
 
 import json
@@ -30,7 +30,8 @@ from pyorch.spec.fields import (
 from pyorch.spec.files import FileRef, InputFile, content
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
-from pyorch.training import chakra, goal, graph, tables
+from pyorch.training import chakra, goal, graph, simai, tables
+from pyorch.training.foreign import Trace
 from pyorch.units import COMPUTE
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, clocks, placed
@@ -41,6 +42,9 @@ ALGORITHMS = {
     "all_reduce": "ring", "reduce_scatter": "ring", "all_gather": "ring", "all_to_all": "direct",
     "broadcast": "tree", "reduce": "tree", "gather": "tree",
 }  # fmt: skip
+#: Keys that say what a file leaves open, and those of each format.
+_OPEN = ("communicators", "algorithms", "dimensions", "compute", "gpus")
+_OPEN_IN = {"goal": (), "chakra": _OPEN[:-1], "simai": ("algorithms", "gpus")}
 _RANK_0 = re.compile(r"(.+)\.0\.et")
 Host = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
 
@@ -57,18 +61,20 @@ class Params(Grown):
 
     `file` of Chakra is that of rank 0, ``step.0.et``; the others lie beside it and are found when
     it is read (`ranks`; a scenario does not give them). `communicators` is a JSON file with the
-    ranks of each; `dimensions` how many ranks each dimension of `involved_dim` has.
+    ranks of each; `gpus` how many ranks a workload of SimAI has; `dimensions` how many each
+    dimension of `involved_dim` has.
     """
 
-    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions")
+    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus")
 
-    format: Literal["goal", "chakra"]
+    format: Literal["goal", "chakra", "simai"]
     file: InputFile
     ranks: tuple[InputFile, ...] = Field((), json_schema_extra=FOUND)
     communicators: InputFile | None = None
     algorithms: dict[str, str] = {}
     dimensions: tuple[Count, ...] = ()
     compute: Compute | None = None
+    gpus: Annotated[int, Field(strict=True, ge=2, le=MOST_NODES)] | None = None
     placement: Placement = "packed"
     stride: Annotated[int, Field(strict=True, ge=0)] = 0
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
@@ -95,9 +101,9 @@ class Params(Grown):
         """Refuse what contradicts itself."""
         for operation, name in self.algorithms.items():
             _check_algorithm(operation, name)
-        for key in ("communicators", "algorithms", "dimensions", "compute"):
-            if self.format == "goal" and getattr(self, key):
-                raise FieldError(key, "GOAL has messages and durations. Leave it out.")
+        for key in _OPEN:
+            if key not in _OPEN_IN[self.format] and getattr(self, key):
+                raise FieldError(key, f"{self.format} has no use for it. Leave it out.")
         if not self.hosts:
             check_placement(self.placement, self.stride, self.first_host)
         elif self.placement != "packed" or self.stride or self.first_host:
@@ -224,6 +230,7 @@ class _Asked(NamedTuple):
     algorithms: tuple[tuple[str, str], ...]
     dimensions: tuple[int, ...]
     compute: tuple[int, int] | None
+    gpus: int | None
 
 
 def _asked(params: Params) -> _Asked:
@@ -235,6 +242,7 @@ def _asked(params: Params) -> _Asked:
         tuple(sorted(params.algorithms.items())),
         tuple(params.dimensions),
         (compute.peak_flops, compute.memory_bps) if compute else None,
+        params.gpus,
     )
 
 
@@ -243,14 +251,17 @@ def _ref(file: tuple[str, str]) -> FileRef:
 
 
 @lru_cache(maxsize=4)
-def _trace(asked: _Asked) -> chakra.Trace:
+def _trace(asked: _Asked) -> Trace:
     refs = [_ref(file) for file in asked.files]
     where = refs[0]["path"]
+    algorithm = _algorithm(dict(asked.algorithms))
     if asked.format == "goal":
-        found = chakra.Trace(goal.read(_text(refs[0]), where, KEY), ())
+        found = Trace(goal.read(_text(refs[0]), where, KEY), ())
+    elif asked.format == "simai":
+        found = simai.read(_text(refs[0]), algorithm, asked.gpus, where, KEY)
     else:
         missing = chakra.Missing(
-            _algorithm(dict(asked.algorithms)),
+            algorithm,
             _groups(_ref(asked.communicators)) if asked.communicators else {},
             asked.dimensions,
             chakra.Roofline(*asked.compute) if asked.compute else None,

@@ -201,7 +201,7 @@ def test_a_resolved_spec_is_read_back_as_it_stands(folder, kind):
         ({"first_host": 6}, "3 ranks placed like this need 9 hosts; the topology has 8."),
         ({"hosts": [0, 1, 2], "placement": "random"}, "workload.hosts: lists the hosts, so leave"),
         ({"stride": 2}, "workload.stride: 2 with placement packed."),
-        ({"algorithms": {"all_reduce": "ring"}}, "workload.algorithms: GOAL has messages"),
+        ({"algorithms": {"all_reduce": "ring"}}, "workload.algorithms: goal has no use for it."),
         ({"start": "30 ms"}, "workload.start: 30 ms is not before stop"),
         ({"ranks": ["ping.goal"]}, "workload.ranks: are found beside the file of rank 0."),
         ({"format": "chakra"}, "name the file of rank 0, which ends in .0.et."),
