@@ -24,6 +24,7 @@ from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import LONGEST_PS
 from pyorch.training import chakra_nodes as cn
 from pyorch.training._protobuf import encoded, framed
+from pyorch.training.astra import System
 from pyorch.training.builder import Builder
 from pyorch.training.chakra_nodes import COLL, COMP, METADATA, PS_PER_US, RECV, SEND, Groups, Node
 from pyorch.training.foreign import Padded, Trace
@@ -72,12 +73,15 @@ class Missing(NamedTuple):
         Of `involved_dim`: ranks are counted through the first dimension first.
     roofline : Roofline, optional
         Of computations that have no duration.
+    system : System
+        Of ASTRA-sim: how vectors are cut, and what steps cost.
     """
 
     algorithm: Callable[[Call], Graph]
     groups: Mapping[str, Sequence[int]] = {}
     dimensions: Sequence[int] = ()
     roofline: Roofline | None = None
+    system: System = System()
 
 
 def read(
@@ -109,6 +113,9 @@ def read(
     if not nodes:
         raise FieldError(key, f"{where}: there is no node in any of {n} files.")
     remarks, padded = _Remarks(), Padded(missing.algorithm, where, key)
+    roofline = missing.roofline
+    if roofline is None and (peak := missing.system.peak_flops):
+        roofline = Roofline(peak, round(missing.system.memory_gbps * 8 * 10**9))
     turn = _turns(nodes, n)
     sends = _matched(nodes, turn, key)
     waits, calls = _waits(nodes, remarks, where, key)
@@ -132,7 +139,7 @@ def read(
     for index in order:
         node = nodes[index]
         if node.works:
-            duration_ps = _duration_ps(node, missing.roofline, remarks, key)
+            duration_ps = _duration_ps(node, roofline, remarks, key)
             stream = streams[node.rank, _stream(node)]
             row[index] = int(build.compute(node.rank, duration_ps, "compute", stream))
         elif node.kind == SEND:
@@ -144,8 +151,8 @@ def read(
     for call, members in together:
         ranks = np.array([[nodes[index].rank for index in members]])
         begin = np.array([[begun[index] for index in members]])
-        messages = padded(call, nodes[members[0]].where)
-        done = build.collective(messages, ranks, begin, call.operation)
+        messages = padded(missing.system.part(call), nodes[members[0]].where)
+        done = _in_parts(build, messages, ranks, begin, call.operation, missing.system)
         ends.update(zip(members, done[0].tolist(), strict=True))
     edges = [(row[a], ends[b], int(nodes[b].kind == SEND and not nodes[b].works)) for a, b in waits]
     edges += [(row[recv], row[send], AT_RECEIVER) for recv, send in sends.items()]
@@ -153,7 +160,24 @@ def read(
         build.wait(*np.array(edges, dtype=np.int64).T)
     _check_uses(missing, remarks)
     remarks.unused(nodes)
-    return Trace(build.graph(), remarks.sentences(where, padded))
+    return Trace(build.graph(), remarks.sentences(where, padded, missing.system))
+
+
+def _in_parts(
+    build: Builder, messages: Graph, ranks: np.ndarray, begin: np.ndarray, lane: str, system: System
+) -> np.ndarray:
+    """Add an operation part by part; return when each rank has its result of all."""
+    arrived_ps = system.arrived_ps(messages)
+    ends: list[np.ndarray] = []
+    for number in range(system.splits):
+        after = ends[number - system.active] if number >= system.active else begin
+        ends.append(build.collective(messages, ranks, after, lane, system.endpoint_ps, arrived_ps))
+    if len(ends) == 1:
+        return ends[0]
+    done = build.barrier(ranks, lane)
+    for end in ends[-system.active :]:
+        build.wait(done, end)
+    return done
 
 
 def _waits(
@@ -280,9 +304,11 @@ class _Remarks:
             if node.kind in cn.NEEDED and not node.works and node.duration_us:
                 self.counts["durations of communications are not used: the network decides"] += 1
 
-    def sentences(self, where: str, padded: Padded) -> tuple[str, ...]:
+    def sentences(self, where: str, padded: Padded, system: System) -> tuple[str, ...]:
         """Return them, each on one line."""
         found = []
+        if system.unused:
+            found.append(f"keys {', '.join(system.unused)} of the system are not used")
         if self._names:
             names = sorted(repr(name[:40])[1:-1] for name in self._names)
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""

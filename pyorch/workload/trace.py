@@ -30,7 +30,7 @@ from pyorch.spec.fields import (
 from pyorch.spec.files import FileRef, InputFile, content
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
-from pyorch.training import chakra, goal, graph, simai, tables
+from pyorch.training import astra, chakra, goal, graph, simai, tables
 from pyorch.training.foreign import Trace
 from pyorch.units import COMPUTE
 from pyorch.workload._hosts import hosts
@@ -43,7 +43,7 @@ ALGORITHMS = {
     "broadcast": "tree", "reduce": "tree", "gather": "tree",
 }  # fmt: skip
 #: Keys that say what a file leaves open, and those of each format.
-_OPEN = ("communicators", "algorithms", "dimensions", "compute", "gpus")
+_OPEN = ("communicators", "algorithms", "dimensions", "compute", "system", "gpus")
 _OPEN_IN = {"goal": (), "chakra": _OPEN[:-1], "simai": ("algorithms", "gpus")}
 _RANK_0 = re.compile(r"(.+)\.0\.et")
 Host = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
@@ -61,11 +61,11 @@ class Params(Grown):
 
     `file` of Chakra is that of rank 0, ``step.0.et``; the others lie beside it and are found when
     it is read (`ranks`; a scenario does not give them). `communicators` is a JSON file with the
-    ranks of each; `gpus` how many ranks a workload of SimAI has; `dimensions` how many each
-    dimension of `involved_dim` has.
+    ranks of each, `system` a file of ASTRA-sim. `gpus` is how many ranks a workload of SimAI has;
+    `dimensions` are how many ranks each dimension of `involved_dim` has.
     """
 
-    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus")
+    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus", "system")
 
     format: Literal["goal", "chakra", "simai"]
     file: InputFile
@@ -75,6 +75,7 @@ class Params(Grown):
     dimensions: tuple[Count, ...] = ()
     compute: Compute | None = None
     gpus: Annotated[int, Field(strict=True, ge=2, le=MOST_NODES)] | None = None
+    system: InputFile | None = None
     placement: Placement = "packed"
     stride: Annotated[int, Field(strict=True, ge=0)] = 0
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
@@ -231,10 +232,11 @@ class _Asked(NamedTuple):
     dimensions: tuple[int, ...]
     compute: tuple[int, int] | None
     gpus: int | None
+    system: tuple[str, str] | None
 
 
 def _asked(params: Params) -> _Asked:
-    groups, compute = params.communicators, params.compute
+    groups, compute, system = params.communicators, params.compute, params.system
     return _Asked(
         params.format,
         tuple((file["path"], file["sha256"]) for file in (params.file, *params.ranks)),
@@ -243,6 +245,7 @@ def _asked(params: Params) -> _Asked:
         tuple(params.dimensions),
         (compute.peak_flops, compute.memory_bps) if compute else None,
         params.gpus,
+        (system["path"], system["sha256"]) if system else None,
     )
 
 
@@ -254,7 +257,10 @@ def _ref(file: tuple[str, str]) -> FileRef:
 def _trace(asked: _Asked) -> Trace:
     refs = [_ref(file) for file in asked.files]
     where = refs[0]["path"]
-    algorithm = _algorithm(dict(asked.algorithms))
+    system = astra.System()
+    if asked.system:
+        system = astra.read(_text(_ref(asked.system), "system"), asked.system[0])
+    algorithm = _algorithm(dict(system.algorithms) | dict(asked.algorithms))
     if asked.format == "goal":
         found = Trace(goal.read(_text(refs[0]), where, KEY), ())
     elif asked.format == "simai":
@@ -265,6 +271,7 @@ def _trace(asked: _Asked) -> Trace:
             _groups(_ref(asked.communicators)) if asked.communicators else {},
             asked.dimensions,
             chakra.Roofline(*asked.compute) if asked.compute else None,
+            system,
         )
         contents = [content(ref) for ref in refs]
         found = chakra.read(contents, missing, where.removesuffix(".0.et"), KEY)
