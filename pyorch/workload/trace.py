@@ -30,7 +30,7 @@ from pyorch.spec.fields import (
 from pyorch.spec.files import FileRef, InputFile, content
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
-from pyorch.training import astra, chakra, goal, graph, simai, tables
+from pyorch.training import astra, chakra, goal, goal_binary, graph, simai, tables
 from pyorch.training.foreign import Trace
 from pyorch.units import COMPUTE
 from pyorch.workload._hosts import hosts
@@ -262,7 +262,11 @@ def _trace(asked: _Asked) -> Trace:
         system = astra.read(_text(_ref(asked.system), "system"), asked.system[0])
     algorithm = _algorithm(dict(system.algorithms) | dict(asked.algorithms))
     if asked.format == "goal":
-        found = Trace(goal.read(_text(refs[0]), where, KEY), ())
+        data = content(refs[0])
+        if goal_binary.is_binary(data):
+            found = Trace(goal_binary.read(data, where, KEY), ())
+        else:
+            found = Trace(goal.read(_text(refs[0]), where, KEY), ())
     elif asked.format == "simai":
         found = simai.read(_text(refs[0]), algorithm, asked.gpus, where, KEY)
     else:
