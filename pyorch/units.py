@@ -43,8 +43,15 @@ SIZE = Dimension(
 
 SHARE = Dimension("share", "ppm", "1%", {"%": 10**4, "ppm": 1})
 
+COMPUTE = Dimension(
+    "arithmetic rate",
+    "FLOPS",
+    "20 PFLOPS",
+    {f"{prefix}FLOPS": 1000**power for power, prefix in enumerate(("", "k", "M", "G", "T", "P"))},
+)
+
 #: The end of a key says which dimension its value has once it is an integer.
-BY_SUFFIX = {"_ps": TIME, "_bps": RATE, "_bytes": SIZE, "_ppm": SHARE}
+BY_SUFFIX = {"_ps": TIME, "_bps": RATE, "_bytes": SIZE, "_ppm": SHARE, "_flops": COMPUTE}
 
 #: An exponent of more than nine digits is none: no number here is that large or small.
 _UNSIGNED = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?"

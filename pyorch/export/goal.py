@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""tasks.goal of LogGOPSim and ATLAHS: messages and tasks of a run and what they wait for.
+"""tasks.goal and tasks.bin of LogGOPSim and ATLAHS: messages, tasks, and what they wait for.
 
-A rank is a host, in the order of their ids. Nothing of the network is written.
+The second is the binary form, which these simulators read. A rank is a host, in the order of their
+ids. Nothing of the network is written.
 """
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from pyorch.errors import SpecError
 from pyorch.export._refusals import Tables, refuse_common
 from pyorch.spec.resolved import Spec
-from pyorch.training import goal
+from pyorch.training import goal, goal_binary
 from pyorch.training.graph import COMPUTE, TaskGraph
 from pyorch.training.tables import graph_of
 
@@ -17,15 +18,16 @@ NAME = "GOAL"
 PS_PER_NS = 1000
 
 
-def files(spec: Spec, tables: Tables) -> dict[str, str]:
-    """Return the text of the file.
+def files(spec: Spec, tables: Tables) -> dict[str, str | bytes]:
+    """Return what is in both files.
 
     Raises
     ------
     SpecError
         Starts that differ, or what waits with a delay.
     """
-    return {"tasks.goal": goal.write(task_graph(tables, NAME))}
+    graph = task_graph(tables, NAME)
+    return {"tasks.goal": goal.write(graph), "tasks.bin": goal_binary.write(graph)}
 
 
 def starts_there(start_ps: np.ndarray) -> np.ndarray:

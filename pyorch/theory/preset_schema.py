@@ -18,9 +18,6 @@ POWER = units.Dimension(
 MONEY = units.Dimension(
     "money", "USD", "3 MUSD", {f"{p}USD": f for p, f in _PREFIXES.items() if p not in ("T", "P")}
 )
-COMPUTE = units.Dimension(
-    "arithmetic rate", "FLOPS", "20 PFLOPS", {f"{p}FLOPS": f for p, f in _PREFIXES.items()}
-)
 
 #: Bytes of one number in each format.
 FORMAT_BYTES = {"FP4": 0.5, "FP8": 1.0, "BF16": 2.0, "FP16": 2.0, "FP32": 4.0}
@@ -63,7 +60,7 @@ def _format_bytes(value: object) -> float:
 
 Watt = Annotated[int, quantity(POWER), Field(ge=1)]
 Usd = Annotated[int, quantity(MONEY), Field(ge=1)]
-FlopPerS = Annotated[int, quantity(COMPUTE), Field(ge=1)]
+FlopPerS = Annotated[int, quantity(units.COMPUTE), Field(ge=1)]
 MemoryBytes = Annotated[int, quantity(units.SIZE), Field(ge=1)]
 Format = Annotated[float, BeforeValidator(_format_bytes)]
 Degree = Annotated[Any, BeforeValidator(_tensor_degree)]

@@ -55,7 +55,9 @@ class Builder:
         """Let tasks wait for others."""
         self._waits.append(_part(task, after, at_sender, delay_ps))
 
-    def collective(self, messages: collective.Graph, ranks, begin, lane: str) -> Rows:
+    def collective(
+        self, messages: collective.Graph, ranks, begin, lane: str, begin_ps=0, arrived_ps=0
+    ) -> Rows:
         """Add a collective operation in each of several groups.
 
         Parameters
@@ -68,6 +70,10 @@ class Builder:
             Task after which each rank has what it brings along.
         lane : str
             What the messages are for.
+        begin_ps : int
+            Passes on each rank before its first message [ps].
+        arrived_ps : int or ndarray of int, n_messages
+            Passes on the receiver of each message when it has come, before it goes on [ps].
 
         Returns
         -------
@@ -78,12 +84,16 @@ class Builder:
         rows = self.message(
             ranks[:, messages.src], ranks[:, messages.dst], messages.bytes, lane
         )  # n_groups x n_messages
-        self.wait(rows[:, messages.flow], rows[:, messages.after], messages.at_sender)
-        self.wait(rows[:, messages.own], begin[:, messages.src[messages.own]])
+        arrived_ps = np.broadcast_to(arrived_ps, messages.src.shape)
+        came_ps = np.where(messages.at_sender == AT_RECEIVER, arrived_ps[messages.after], 0)
+        self.wait(rows[:, messages.flow], rows[:, messages.after], messages.at_sender, came_ps)
+        own = begin[:, messages.src[messages.own]]
+        self.wait(rows[:, messages.own], own, AT_RECEIVER, begin_ps)
         done = self.barrier(ranks, lane)
         self.wait(done, begin)
         needed = messages.needed
-        self.wait(done[:, messages.dst[needed]], rows[:, needed])
+        at = done[:, messages.dst[needed]]
+        self.wait(at, rows[:, needed], AT_RECEIVER, arrived_ps[needed])
         return done
 
     def graph(self) -> TaskGraph:

@@ -2,15 +2,18 @@
 """Reads and writes Chakra execution traces: one file of protobuf messages for each rank.
 
 A file is a stream of lengths and messages, first the metadata and then the nodes. COMP lasts
-`duration_micros`; accelerator and CPU are a stream each, in the order of ids. The k-th COMM_SEND
-and COMM_RECV of the same two ranks and tag are one message; who depends on a send waits for its
-acknowledgement. The k-th COMM_COLL of the same communicator is one operation of its ranks.
+`duration_micros`, or what a roofline says of `num_ops` and `tensor_size`. What is on one stream of
+a device, or one thread of its CPU, is done one after the other, in the order of starts, or of ids
+where a rank has none. The k-th COMM_SEND and COMM_RECV of the same two ranks and tag are one
+message; who depends on a send waits for its acknowledgement. The k-th COMM_COLL of the same
+communicator is one operation of its ranks.
 
 Source: MLCommons Chakra, et_def.proto (fields of 2023), read and written without its code.
 """
 
 import heapq
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,9 +21,13 @@ import numpy as np
 
 from pyorch.collective._graph import Call, Graph
 from pyorch.spec.fields import FieldError
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS
-from pyorch.training._protobuf import Message, encoded, fields, framed, frames
+from pyorch.spec.limits import LONGEST_PS
+from pyorch.training import chakra_nodes as cn
+from pyorch.training._protobuf import encoded, framed
+from pyorch.training.astra import System
 from pyorch.training.builder import Builder
+from pyorch.training.chakra_nodes import COLL, COMP, METADATA, PS_PER_US, RECV, SEND, Groups, Node
+from pyorch.training.foreign import Padded, Trace
 from pyorch.training.graph import (
     AT_RECEIVER,
     BARRIER,
@@ -30,45 +37,64 @@ from pyorch.training.graph import (
     local_waits,
 )
 
-_PS_PER_US = 10**6
-METADATA, COMP, SEND, RECV, COLL = 1, 4, 5, 6, 7
-#: CollectiveCommType of the format, where `pyorch.collective` has it.
-OPERATIONS = {
-    0: "all_reduce", 1: "reduce", 2: "all_gather", 3: "gather", 5: "broadcast", 6: "all_to_all",
-    7: "reduce_scatter",
-}  # fmt: skip
 _VERSION = "0.0.4"
-#: Fields of AttributeProto that hold one whole number, or a word.
-_NUMBERS, _TEXT = (7, 9, 11, 13, 27), 29
+#: Streams that no attribute names: of the accelerator, of the CPU. Others are counted from here.
+_UNNAMED = {(False, None): 0, (True, None): 1}
+#: How many names a remark has at most.
+_MOST_NAMES = 30
 
 
-class _Node(NamedTuple):
-    rank: int
-    id: int
-    kind: int
-    duration_us: int
-    after: list[int]
-    attributes: dict[str, int | str]
-    where: str
+class Roofline(NamedTuple):
+    """The rates of an accelerator: arithmetic [1/s], memory [bit/s]."""
+
+    peak_flops: int
+    memory_bps: int
+
+    def duration_ps(self, operations: int, size_bytes: int) -> int:
+        """Return the longer time of arithmetic and memory, whole ps upward [ps].
+
+        Source: Williams, Waterman and Patterson, Communications of the ACM 52(4), 2009.
+        """
+        arithmetic_ps = -(-operations * 10**12 // self.peak_flops)
+        return max(arithmetic_ps, -(-8 * size_bytes * 10**12 // self.memory_bps))
+
+
+class Missing(NamedTuple):
+    """What traces leave open.
+
+    Attributes
+    ----------
+    algorithm : callable
+        Messages of a collective operation: `graph` of a module of `pyorch.collective`.
+    groups : mapping
+        Ranks of each communicator by `pg_name`. A trace may name some itself; "" and "0" are all
+        ranks unless one of both says something else.
+    dimensions : sequence of int
+        Of `involved_dim`: ranks are counted through the first dimension first.
+    roofline : Roofline, optional
+        Of computations that have no duration.
+    system : System
+        Of ASTRA-sim: how vectors are cut, and what steps cost.
+    """
+
+    algorithm: Callable[[Call], Graph]
+    groups: Mapping[str, Sequence[int]] = {}
+    dimensions: Sequence[int] = ()
+    roofline: Roofline | None = None
+    system: System = System()
 
 
 def read(
-    files: Sequence[bytes],
-    algorithm: Callable[[Call], Graph],
-    groups: Mapping[str, Sequence[int]] | None = None,
-    where: str = "trace",
-    key: str = "file",
-) -> TaskGraph:
+    files: Sequence[bytes], missing: Missing, where: str = "trace", key: str = "file"
+) -> Trace:
     """Return the tasks of one trace.
 
     Parameters
     ----------
     files : sequence of bytes, one for each rank
         What is in them.
-    algorithm : callable
-        Messages of a collective operation: `graph` of a module of `pyorch.collective`.
-    groups : mapping, optional
-        Ranks of each communicator by `pg_name`; none and "0" are all.
+    missing : Missing
+        What they leave open.
     where, key : str
         File, to which the number of the rank is added, and key of the scenario, for messages.
 
@@ -78,116 +104,226 @@ def read(
         With file and node: what is cut short, has no partner, or is not known here.
     """
     n = len(files)
-    nodes = [node for rank, data in enumerate(files) for node in _nodes(rank, n, data, where, key)]
+    nodes: list[Node] = []
+    defined: list[Groups] = []
+    for rank, data in enumerate(files):
+        own, groups = cn.nodes(rank, n, data, where, key)
+        nodes += own
+        defined.append(groups)
     if not nodes:
         raise FieldError(key, f"{where}: there is no node in any of {n} files.")
-    place = {(node.rank, node.id): index for index, node in enumerate(nodes)}
-    if len(place) < len(nodes):
-        raise FieldError(key, f"{where}: two nodes of a rank have the same id.")
-    waits = []
-    for index, node in enumerate(nodes):
-        for before in node.after:
-            if (node.rank, before) not in place:
-                raise FieldError(key, f"{node.where}: there is no node {before} to depend on.")
-            waits.append((index, place[node.rank, before]))
-    sends = _matched(nodes, key)
-    together = _collectives(nodes, len(files), groups or {}, key)
-    build = Builder(len(files))
+    remarks, padded = _Remarks(), Padded(missing.algorithm, where, key)
+    roofline = missing.roofline
+    if roofline is None and (peak := missing.system.peak_flops):
+        roofline = Roofline(peak, round(missing.system.memory_gbps * 8 * 10**9))
+    turn = _turns(nodes, n)
+    sends = _matched(nodes, turn, key)
+    waits, calls = _waits(nodes, remarks, where, key)
+    try:
+        order = _order(nodes, turn, [*waits, *calls, *sends.items()], "", key)
+        waits += calls
+    except FieldError:
+        if not calls:
+            raise
+        order = _order(nodes, turn, [*waits, *sends.items()], "", key)
+        what = "control dependencies are left out: they contradict those of data"
+        remarks.counts[what] = len(calls)
+    if in_stream := _in_stream(nodes, turn, order):
+        waits += in_stream
+        why = " The order of streams by start_time_micros is a part of it."
+        order = _order(nodes, turn, [*waits, *sends.items()], why, key)
+    together = _collectives(nodes, turn, defined, missing, remarks, key)
+    streams = _streams(nodes)
+    build = Builder(n)
     row, begun = {}, {}
-    for index in _order(nodes, [*waits, *sends.items()], key):
+    for index in order:
         node = nodes[index]
-        if node.kind == COMP:
-            stream = int(bool(node.attributes.get("is_cpu_op", 0)))
-            row[index] = int(
-                build.compute(node.rank, node.duration_us * _PS_PER_US, "compute", stream)
-            )
+        if node.works:
+            duration_ps = _duration_ps(node, roofline, remarks, key)
+            stream = streams[node.rank, _stream(node)]
+            row[index] = int(build.compute(node.rank, duration_ps, "compute", stream))
         elif node.kind == SEND:
-            size = node.attributes["comm_size"]
-            row[index] = int(build.message(node.rank, node.attributes["comm_dst"], size, "p2p"))
+            size, peer = node.number("comm_size"), node.number("comm_dst")
+            row[index] = int(build.message(node.rank, peer, size, "p2p"))
         else:
             row[index] = begun[index] = int(build.barrier(node.rank, "node"))
     ends = dict(row)
     for call, members in together:
         ranks = np.array([[nodes[index].rank for index in members]])
         begin = np.array([[begun[index] for index in members]])
-        try:
-            messages = algorithm(call)
-        except FieldError as error:
-            raise FieldError(key, f"{nodes[members[0]].where}: {error}") from None
-        done = build.collective(messages, ranks, begin, call.operation)
+        messages = padded(missing.system.part(call), nodes[members[0]].where)
+        done = _in_parts(build, messages, ranks, begin, call.operation, missing.system)
         ends.update(zip(members, done[0].tolist(), strict=True))
-    edges = [(row[a], ends[b], int(nodes[b].kind == SEND)) for a, b in waits]
+    edges = [(row[a], ends[b], int(nodes[b].kind == SEND and not nodes[b].works)) for a, b in waits]
     edges += [(row[recv], row[send], AT_RECEIVER) for recv, send in sends.items()]
     if edges:
         build.wait(*np.array(edges, dtype=np.int64).T)
-    return build.graph()
+    _check_uses(missing, remarks)
+    remarks.unused(nodes)
+    return Trace(build.graph(), remarks.sentences(where, padded, missing.system))
 
 
-def _nodes(rank: int, ranks: int, data: bytes, where: str, key: str) -> list[_Node]:
-    """Return the nodes of one file."""
-    at = f"{where}.{rank}.et"
-    found = []
-    try:
-        messages = list(frames(data))
-        if not messages:
-            raise ValueError("there is nothing in it")
-        for message in messages[1:]:
-            found.append(_node(rank, fields(message), at))
-    except ValueError as error:
-        raise FieldError(key, f"{at}: {error}.") from None
-    for node in found:
-        _check(node, ranks, key)
+def _in_parts(
+    build: Builder, messages: Graph, ranks: np.ndarray, begin: np.ndarray, lane: str, system: System
+) -> np.ndarray:
+    """Add an operation part by part; return when each rank has its result of all."""
+    arrived_ps = system.arrived_ps(messages)
+    ends: list[np.ndarray] = []
+    for number in range(system.splits):
+        after = ends[number - system.active] if number >= system.active else begin
+        ends.append(build.collective(messages, ranks, after, lane, system.endpoint_ps, arrived_ps))
+    if len(ends) == 1:
+        return ends[0]
+    done = build.barrier(ranks, lane)
+    for end in ends[-system.active :]:
+        build.wait(done, end)
+    return done
+
+
+def _waits(
+    nodes: list[Node], remarks: "_Remarks", where: str, key: str
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return which node waits for which, by index: for data, and for its caller."""
+    place = {(node.rank, node.id): index for index, node in enumerate(nodes)}
+    if len(place) < len(nodes):
+        raise FieldError(key, f"{where}: two nodes of a rank have the same id.")
+    waits, calls = [], []
+    for index, node in enumerate(nodes):
+        for before in node.after:
+            if (node.rank, before) not in place:
+                raise FieldError(key, f"{node.where}: there is no node {before} to depend on.")
+            waits.append((index, place[node.rank, before]))
+        for parent in node.parents:
+            if (node.rank, parent) in place:
+                calls.append((index, place[node.rank, parent]))
+            else:
+                remarks.counts["control dependencies are on nodes that are not there"] += 1
+    return waits, calls
+
+
+def _turns(nodes: list[Node], ranks: int) -> list[tuple[int, int]]:
+    """Return a key for the order of nodes: starts where a rank's accelerator has them, then ids."""
+    timed = [True] * ranks
+    for node in nodes:
+        if (node.works or node.kind in cn.NEEDED) and not node.on_cpu:
+            timed[node.rank] &= node.start_us > 0
+    return [(node.start_us if timed[node.rank] else 0, node.id) for node in nodes]
+
+
+def _stream(node: Node) -> tuple[bool, cn.Value]:
+    """Return what names the stream of a node: Kineto calls it `stream`, and `tid` before 2024."""
+    attributes = node.attributes
+    return node.on_cpu, attributes.get("tid" if node.on_cpu else "stream", attributes.get("tid"))
+
+
+def _streams(nodes: list[Node]) -> dict[tuple[int, tuple[bool, cn.Value]], int]:
+    """Return the number of each stream that computes, by rank and name."""
+    named: dict[int, set] = defaultdict(set)
+    for node in nodes:
+        if node.works:
+            named[node.rank].add(_stream(node))
+    found = {}
+    for rank, streams in named.items():
+        others = sorted(streams - _UNNAMED.keys(), key=lambda one: (one[0], str(one[1]).zfill(20)))
+        numbers = _UNNAMED | {one: number for number, one in enumerate(others, len(_UNNAMED))}
+        found |= {(rank, one): numbers[one] for one in streams}
     return found
 
 
-def _node(rank: int, message: Message, at: str) -> _Node:
-    number = message.number(1)
-    attributes: dict[str, int | str] = {}
-    for given in message.messages(10):
-        attribute = fields(given)
-        for field in _NUMBERS:
-            if attribute.has(field):
-                attributes[attribute.text(1)] = attribute.number(field)
-        if attribute.has(_TEXT):
-            attributes[attribute.text(1)] = attribute.text(_TEXT)
-    after = [*message.numbers(4), *message.numbers(5)]
-    return _Node(
-        rank, number, message.number(3), message.number(7), after, attributes,
-        f"{at}: node {number}",
-    )  # fmt: skip
+def _in_stream(
+    nodes: list[Node], turn: list[tuple[int, int]], order: list[int]
+) -> list[tuple[int, int]]:
+    """Return what the order of streams with a name says; traces of Kineto say it nowhere else.
+
+    That is the order of starts; without them that of ids, as far as dependencies allow it. Messages
+    are left out: two ranks issue theirs to each other together.
+    """
+    queues: dict[tuple, list[int]] = defaultdict(list)
+    for index in order:
+        node = nodes[index]
+        if node.kind in (COMP, COLL) and not node.on_cpu and _stream(node)[1] is not None:
+            queues[node.rank, _stream(node)].append(index)
+    edges = []
+    for queue in queues.values():
+        queue.sort(key=lambda index: turn[index][0])
+        edges += list(zip(queue[1:], queue[:-1], strict=True))
+    return edges
 
 
-def _check(node: _Node, ranks: int, key: str) -> None:
-    """Raise FieldError for a node that is not known here, or says too little or what cannot be."""
-    most = {"comm_dst": ranks - 1, "comm_src": ranks - 1, "comm_size": LARGEST_MESSAGE_BYTES}
-    for name, bound in most.items():
-        value = node.attributes.get(name, 1 if name == "comm_size" else 0)
-        least = int(name == "comm_size")
-        if not isinstance(value, int) or not least <= value <= bound:
-            raise FieldError(
-                key, f"{node.where}: {name} is {str(value)[:40]!r}, not {least} to {bound}."
-            )
-    if node.duration_us * _PS_PER_US > LONGEST_PS:
-        raise FieldError(key, f"{node.where}: lasts {node.duration_us} us; at most ten days.")
-    needed = {SEND: ("comm_dst", "comm_size"), RECV: ("comm_src", "comm_size"),
-              COLL: ("comm_type", "comm_size")}.get(node.kind, ())  # fmt: skip
-    if missing := [name for name in needed if name not in node.attributes]:
-        raise FieldError(key, f"{node.where}: has no {missing[0]}, which only its program knew.")
-    if node.kind not in (0, METADATA, COMP, SEND, RECV, COLL):
-        raise FieldError(key, f"{node.where}: type {node.kind} is of memory; take it out.")
-    if node.kind == COLL and node.attributes["comm_type"] not in OPERATIONS:
+def _check_uses(missing: Missing, remarks: "_Remarks") -> None:
+    """Raise FieldError for a key that no node needs."""
+    if missing.roofline is not None and "compute" not in remarks.uses:
+        raise FieldError("compute", "every computation has a duration already. Leave it out.")
+    if missing.dimensions and "dimensions" not in remarks.uses:
+        raise FieldError("dimensions", "every operation involves all of them. Leave it out.")
+
+
+def _duration_ps(node: Node, roofline: Roofline | None, remarks: "_Remarks", key: str) -> int:
+    """Return how long a computation lasts [ps]."""
+    amounts = node.number("num_ops"), node.number("tensor_size")
+    if node.duration_us or node.on_cpu or not any(amounts):
+        if not node.duration_us:
+            remarks.counts["computations have no duration and take no time"] += 1
+        return node.duration_us * PS_PER_US
+    if roofline is None:
         raise FieldError(
-            key, f"{node.where}: comm_type {node.attributes['comm_type']} is none of"
-            f" {', '.join(OPERATIONS.values())}.",
+            "compute", f"{node.where}: has {amounts[0]} operations on {amounts[1]} B and no"
+            " duration. Write compute: {peak: 989 TFLOPS, memory: 26.8 Tb/s}.",
         )  # fmt: skip
+    remarks.uses.add("compute")
+    duration_ps = roofline.duration_ps(*amounts)
+    if duration_ps > LONGEST_PS:
+        raise FieldError(key, f"{node.where}: lasts {duration_ps} ps; at most ten days.")
+    return duration_ps
 
 
-def _matched(nodes: list[_Node], key: str) -> dict[int, int]:
+class _Remarks:
+    """What the tasks do not say of a trace."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.uses: set[str] = set()
+        self._names: set[str] = set()
+
+    def unused(self, nodes: Sequence[Node]) -> None:
+        """Note which attributes decide nothing."""
+        for node in nodes:
+            used = {"is_cpu_op", *cn.NEEDED.get(node.kind, ())}
+            if node.works and not node.duration_us and not node.on_cpu:
+                used |= {"num_ops", "tensor_size"}
+            if node.kind in (SEND, RECV):
+                used.add("comm_tag")
+            if node.kind == COLL:
+                named = node.attributes.get("pg_name", "") not in ("", "0")
+                by_dimension = not named or "dimensions" in self.uses
+                used |= {"pg_name", "involved_dim"} if by_dimension else {"pg_name"}
+            if node.works or node.kind == COLL:
+                stream = "stream" if "stream" in node.attributes and not node.on_cpu else "tid"
+                used.add(stream)
+            self._names |= node.attributes.keys() - used
+            if node.kind in cn.NEEDED and not node.works and node.duration_us:
+                self.counts["durations of communications are not used: the network decides"] += 1
+
+    def sentences(self, where: str, padded: Padded, system: System) -> tuple[str, ...]:
+        """Return them, each on one line."""
+        found = []
+        if system.unused:
+            found.append(f"keys {', '.join(system.unused)} of the system are not used")
+        if self._names:
+            names = sorted(repr(name[:40])[1:-1] for name in self._names)
+            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            found.append(f"attributes {', '.join(names[:_MOST_NAMES])}{more} are not used")
+        found += [f"{n} {what}" for what, n in sorted(self.counts.items())]
+        found += padded.remarks()
+        return (f"{where}.*.et: {'; '.join(found)}.",) if found else ()
+
+
+def _matched(nodes: list[Node], turn: list[tuple[int, int]], key: str) -> dict[int, int]:
     """Return the send of each recv."""
     queues: dict[int, dict[tuple, list[int]]] = {SEND: defaultdict(list), RECV: defaultdict(list)}
-    for index in sorted(range(len(nodes)), key=lambda index: nodes[index].id):
+    for index in sorted(range(len(nodes)), key=lambda index: turn[index]):
         node = nodes[index]
-        if node.kind in queues:
+        if node.kind in queues and not node.works:
             own = node.attributes
             ends = (node.rank, own.get("comm_dst")) if node.kind == SEND else (
                 own.get("comm_src"), node.rank)  # fmt: skip
@@ -213,47 +349,128 @@ def _matched(nodes: list[_Node], key: str) -> dict[int, int]:
 
 
 def _collectives(
-    nodes: list[_Node], ranks: int, groups: Mapping[str, Sequence[int]], key: str
+    nodes: list[Node],
+    turn: list[tuple[int, int]],
+    defined: list[Groups],
+    missing: Missing,
+    remarks: _Remarks,
+    key: str,
 ) -> list[tuple[Call, list[int]]]:
     """Return each operation with the nodes of its ranks, by rank."""
-    queues: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for index in sorted(range(len(nodes)), key=lambda index: nodes[index].id):
-        if nodes[index].kind == COLL:
-            name = str(nodes[index].attributes.get("pg_name", ""))
-            queues[name, nodes[index].rank].append(index)
+    queues: dict[tuple[tuple[int, ...], str], dict[int, list[int]]] = {}
+    for index in sorted(range(len(nodes)), key=lambda index: turn[index]):
+        node = nodes[index]
+        if node.kind == COLL and not node.works:
+            members = _members(node, defined, missing, remarks, key)
+            name = str(node.attributes.get("pg_name", ""))
+            turns = queues.setdefault((members, name), {rank: [] for rank in members})
+            turns[node.rank].append(index)
     found = []
-    for name in sorted({name for name, _ in queues}):
-        members = list(groups.get(name, range(ranks) if name in ("", "0") else ()))
-        turns = [queues.get((name, rank), []) for rank in members]
-        first = next(nodes[own[0]] for (of, _), own in queues.items() if of == name)
-        if not members or first.rank not in members or len({len(own) for own in turns}) > 1:
+    for (members, name), turns in queues.items():
+        if len({len(own) for own in turns.values()}) > 1:
+            first = nodes[min(own[0] for own in turns.values() if own)]
             raise FieldError(
-                key, f"{first.where}: not all ranks of communicator {name!r} do as many operations"
-                " in it. Give its ranks.",
+                key, f"{first.where}: not all ranks of communicator {name[:40]!r} do as many"
+                " operations in it. Give its ranks.",
             )  # fmt: skip
-        for turn in zip(*turns, strict=True):
-            asked = {(nodes[i].attributes["comm_type"], nodes[i].attributes["comm_size"])
-                     for i in turn}  # fmt: skip
-            if len(asked) > 1:
-                raise FieldError(
-                    key, f"{nodes[turn[0]].where}: other ranks of its communicator do something"
-                    " else, or with another size.",
-                )  # fmt: skip
-            kind, size = asked.pop()
-            # What is gathered is what each rank has; elsewhere it is the whole vector.
-            whole = size * (len(members) if OPERATIONS[kind] == "all_gather" else 1)
-            found.append((Call(OPERATIONS[kind], len(members), whole), list(turn)))
+        if len(members) == 1:
+            n_alone = len(turns[members[0]])
+            remarks.counts["operations of one rank alone send nothing"] += n_alone
+            continue
+        for turn_ in zip(*turns.values(), strict=True):
+            found.append((_call(nodes, turn_, key), list(turn_)))
     return found
 
 
-def _order(nodes: list[_Node], edges: list[tuple[int, int]], key: str) -> list[int]:
-    """Return nodes so that each comes after what it waits for, else by their ids."""
+def _call(nodes: list[Node], members: Sequence[int], key: str) -> Call:
+    """Return what the nodes of one operation ask for."""
+    n = len(members)
+    asked = {(nodes[i].number("comm_type"), nodes[i].number("comm_size")) for i in members}
+    if len(asked) > 1 and {kind for kind, _ in asked} != {cn.BARRIER_TYPE}:
+        raise FieldError(
+            key, f"{nodes[members[0]].where}: other ranks of its communicator do something else,"
+            " or with another size.",
+        )  # fmt: skip
+    kind, size = asked.pop()
+    if kind == cn.BARRIER_TYPE:  # done by NCCL as an all-reduce of next to nothing
+        return Call("all_reduce", n, n)
+    operation = cn.OPERATIONS[kind]
+    # What is gathered is what each rank has; elsewhere it is the whole vector.
+    return Call(operation, n, size * (n if operation == "all_gather" else 1))
+
+
+def _members(
+    node: Node, defined: list[Groups], missing: Missing, remarks: _Remarks, key: str
+) -> tuple[int, ...]:
+    """Return the ranks that do an operation together."""
+    ranks = len(defined)
+    name = str(node.attributes.get("pg_name", ""))
+    known = missing.groups.get(name, defined[node.rank].get(name))
+    if known is not None:
+        members = tuple(known)
+        if len(set(members)) < len(members) or not all(0 <= rank < ranks for rank in members):
+            raise FieldError(
+                key, f"{node.where}: communicator {name[:40]!r} has ranks that there are not, or"
+                f" one twice; ranks are 0 to {ranks - 1}.",
+            )  # fmt: skip
+        if node.rank not in members:
+            raise FieldError(
+                key, f"{node.where}: rank {node.rank} is not in communicator {name[:40]!r}."
+            )
+        return members
+    along_some = "involved_dim" in node.attributes and missing.dimensions
+    if name not in ("", "0") and not along_some:
+        raise FieldError(
+            key, f"{node.where}: communicator {name[:40]!r} is in no file: not all ranks of"
+            " communicators are known. Give its ranks in communicators.",
+        )  # fmt: skip
+    return _along(node, ranks, missing.dimensions, remarks, key)
+
+
+def _along(
+    node: Node, ranks: int, dimensions: Sequence[int], remarks: _Remarks, key: str
+) -> tuple[int, ...]:
+    """Return the ranks that differ from that of a node in dimensions that are involved alone."""
+    involved = node.attributes.get("involved_dim", ())
+    if not isinstance(involved, tuple):
+        raise FieldError(key, f"{node.where}: involved_dim is no list of flags.")
+    if all(involved[: len(dimensions) or None]):
+        return tuple(range(ranks))
+    if not dimensions:
+        raise FieldError(
+            "dimensions", f"{node.where}: involved_dim is"
+            f" {[bool(one) for one in involved[:8]]}. Write how many ranks each dimension has:"
+            " dimensions: [8, 4].",
+        )  # fmt: skip
+    if math.prod(dimensions) != ranks:
+        raise FieldError(
+            "dimensions", f"{list(dimensions)} have {math.prod(dimensions)} ranks; the trace has"
+            f" {ranks}.",
+        )  # fmt: skip
+    remarks.uses.add("dimensions")
+    places = np.arange(ranks).reshape(*reversed(dimensions))
+    own = np.unravel_index(node.rank, places.shape)
+    chosen = tuple(
+        slice(None) if axis < len(involved) and involved[axis] else int(own[-1 - axis])
+        for axis in reversed(range(len(dimensions)))
+    )
+    return tuple(np.ravel(places[chosen]).tolist())
+
+
+def _order(
+    nodes: list[Node],
+    turn: list[tuple[int, int]],
+    edges: list[tuple[int, int]],
+    why: str,
+    key: str,
+) -> list[int]:
+    """Return nodes so that each comes after what it waits for, else by their turn."""
     then: dict[int, list[int]] = defaultdict(list)
     missing = [0] * len(nodes)
     for a, b in edges:
         then[b].append(a)
         missing[a] += 1
-    ready = [(nodes[i].id, i) for i, n in enumerate(missing) if n == 0]
+    ready = [(turn[i], i) for i, n in enumerate(missing) if n == 0]
     heapq.heapify(ready)
     found = []
     while ready:
@@ -262,10 +479,12 @@ def _order(nodes: list[_Node], edges: list[tuple[int, int]], key: str) -> list[i
         for follower in then[index]:
             missing[follower] -= 1
             if missing[follower] == 0:
-                heapq.heappush(ready, (nodes[follower].id, follower))
+                heapq.heappush(ready, (turn[follower], follower))
     if len(found) < len(nodes):
         stuck = next(node for node, n in zip(nodes, missing, strict=True) if n)
-        raise FieldError(key, f"{stuck.where}: waits for itself in a circle, so it never starts.")
+        raise FieldError(
+            key, f"{stuck.where}: waits for itself in a circle, so it never starts.{why}"
+        )
     return found
 
 
@@ -298,9 +517,11 @@ def write(graph: TaskGraph) -> list[bytes]:
             head[0] = (1, 2 * row + 1)
             files[peer].append(encoded([*head, (3, RECV), *_attributes(tag | of)]))
         elif kind == COMPUTE:
-            duration = [(7, round(duration_ps / _PS_PER_US))]
-            cpu = _attributes({"is_cpu_op": (27, stream)})
-            files[device].append(encoded([*head, (3, COMP), *waits, *duration, *cpu]))
+            duration = [(7, round(duration_ps / PS_PER_US))]
+            of = {"is_cpu_op": (27, int(stream == 1))}
+            if stream >= len(_UNNAMED):
+                of["stream"] = (9, stream)
+            files[device].append(encoded([*head, (3, COMP), *waits, *duration, *_attributes(of)]))
         elif kind == BARRIER:
             files[device].append(encoded([*head, (3, METADATA), *waits]))
     return [framed(messages) for messages in files]

@@ -21,7 +21,7 @@ from pyorch.training.builder import Builder
 from pyorch.training.graph import AT_RECEIVER, COMPUTE, MESSAGE, TaskGraph, local_waits
 
 #: Computations are in ns here.
-_PS_PER_NS = 1000
+PS_PER_NS = 1000
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _N = r"[0-9]+"
 _LABEL = r"[A-Za-z][A-Za-z0-9_]*"
@@ -32,14 +32,14 @@ _OPERATION = re.compile(
 )
 #: What is the most that a number may say, by what it counts.
 _MOST = {
-    "bytes": LARGEST_MESSAGE_BYTES, "ns": LONGEST_PS // _PS_PER_NS, "ranks": MOST_NODES,
+    "bytes": LARGEST_MESSAGE_BYTES, "ns": LONGEST_PS // PS_PER_NS, "ranks": MOST_NODES,
     "rank": 2**32 - 1, "tag": 2**32 - 1, "cpu": 2**31 - 1,
 }  # fmt: skip
 _REQUIRES = re.compile(rf"({_LABEL})\s+(i?requires)\s+({_LABEL})")
 
 
-class _Operation(NamedTuple):
-    """A line of a rank; `peer` and `tag` are those of a message."""
+class Operation(NamedTuple):
+    """An operation of a rank; `peer` and `tag` are those of a message."""
 
     kind: str
     rank: int
@@ -65,7 +65,13 @@ def read(text: str, where: str, key: str = "file") -> TaskGraph:
     FieldError
         With file and line: what is no GOAL, what has no partner, or depends on who comes first.
     """
-    ranks, operations, waits = _parse(text, where, key)
+    return built(*_parse(text, where, key), where, key)
+
+
+def built(
+    ranks: int, operations: list[Operation], waits: list[tuple[int, int]], where: str, key: str
+) -> TaskGraph:
+    """Return the tasks of operations, and of which of them wait for which, by index."""
     sends = _matched(operations, key)
     order = _order(operations, waits, sends, where, key)
     build = Builder(ranks)
@@ -75,7 +81,7 @@ def read(text: str, where: str, key: str = "file") -> TaskGraph:
         if at.kind == "send":
             row[index] = int(build.message(at.rank, at.peer, at.size, "message"))
         elif at.kind == "calc" and at.size:
-            duration_ps = at.size * _PS_PER_NS
+            duration_ps = at.size * PS_PER_NS
             row[index] = int(build.compute(at.rank, duration_ps, "calc", at.cpu))
         else:
             row[index] = int(build.barrier(at.rank, at.kind))
@@ -86,7 +92,7 @@ def read(text: str, where: str, key: str = "file") -> TaskGraph:
     return build.graph()
 
 
-def _parse(text: str, where: str, key: str) -> tuple[int, list[_Operation], list[tuple[int, int]]]:
+def _parse(text: str, where: str, key: str) -> tuple[int, list[Operation], list[tuple[int, int]]]:
     """Return the number of ranks, all operations, and which waits for which."""
     plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
     lines = [(number, line.strip()) for number, line in enumerate(plain.split("\n"), 1)]
@@ -95,7 +101,7 @@ def _parse(text: str, where: str, key: str) -> tuple[int, list[_Operation], list
     if not head:
         raise FieldError(key, f"{where}: begins with num_ranks and how many there are.")
     ranks = _number(head[1], "ranks", where, key)
-    operations: list[_Operation] = []
+    operations: list[Operation] = []
     waits: list[tuple[int, int]] = []
     rank, inside = -1, False
     labels: dict[str, int] = {}
@@ -145,14 +151,14 @@ def _number(digits: str, what: str, at: str, key: str) -> int:
     return value
 
 
-def _operation(found: re.Match, rank: int, ranks: int, at: str, key: str) -> _Operation:
+def _operation(found: re.Match, rank: int, ranks: int, at: str, key: str) -> Operation:
     """Return one line that does something; wildcards and what is no message are refused."""
 
     def number(group: int, what: str) -> int:
         return _number(found[group] or "0", what, at, key)
 
     if found[9]:
-        return _Operation("calc", rank, number(10, "ns"), -1, -1, number(11, "cpu"), at)
+        return Operation("calc", rank, number(10, "ns"), -1, -1, number(11, "cpu"), at)
     kind = found[2]
     if (found[4] == "to") != (kind == "send"):
         raise FieldError(key, f"{at}: write send ... to, recv ... from.")
@@ -168,10 +174,10 @@ def _operation(found: re.Match, rank: int, ranks: int, at: str, key: str) -> _Op
         )  # fmt: skip
     if size < 1:
         raise FieldError(key, f"{at}: a message has one byte or more.")
-    return _Operation(kind, rank, size, peer, tag, 0, at)
+    return Operation(kind, rank, size, peer, tag, 0, at)
 
 
-def _matched(operations: list[_Operation], key: str) -> dict[int, int]:
+def _matched(operations: list[Operation], key: str) -> dict[int, int]:
     """Return the send of each recv."""
     waiting: dict[tuple, list[int]] = defaultdict(list)
     for index, at in enumerate(operations):
@@ -205,7 +211,7 @@ def _matched(operations: list[_Operation], key: str) -> dict[int, int]:
 
 
 def _order(
-    operations: list[_Operation],
+    operations: list[Operation],
     waits: list[tuple[int, int]],
     sends: dict[int, int],
     where: str,
@@ -252,7 +258,7 @@ def write(graph: TaskGraph) -> str:
             lines[device].append(f"t{row}: send {size}b to {peer} tag {row}")
             lines[peer].append(f"r{row}: recv {size}b from {device} tag {row}")
         else:
-            duration = round(duration_ps / _PS_PER_NS)
+            duration = round(duration_ps / PS_PER_NS)
             # A computation of no time still has its place in its stream.
             duration = max(duration, 1) if kind == COMPUTE else 0
             lines[device].append(f"t{row}: calc {duration} cpu {cpu[row]}")

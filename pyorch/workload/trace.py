@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A task graph from a file: GOAL (LogGOPSim, ATLAHS) or Chakra execution traces (ASTRA-sim).
+"""A task graph from a file: GOAL (LogGOPSim, ATLAHS), Chakra (ASTRA-sim), workloads of SimAI.
 
 Rank r of the file is a host of the topology by `placement`, or the r-th of `hosts`. What operations
-of a whole communicator are made of, which a Chakra trace leaves open, `algorithms` says.
+of a whole communicator are made of, which Chakra and SimAI leave open, `algorithms` says.
 """
 
 import json
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
@@ -17,11 +17,22 @@ from pydantic import Field, ValidationInfo, model_validator
 from pyorch import plugins
 from pyorch.collective import _graph as collective
 from pyorch.errors import PluginError, did_you_mean, quoted
-from pyorch.spec.fields import FOUND, Closed, FieldError, TimePs
+from pyorch.spec.fields import (
+    FOUND,
+    Closed,
+    Count,
+    FieldError,
+    Grown,
+    RateBps,
+    TimePs,
+    quantity,
+)
 from pyorch.spec.files import FileRef, InputFile, content
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
-from pyorch.training import chakra, goal, graph, tables
+from pyorch.training import astra, chakra, goal, goal_binary, graph, simai, tables
+from pyorch.training.foreign import Trace
+from pyorch.units import COMPUTE
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, clocks, placed
 
@@ -31,23 +42,40 @@ ALGORITHMS = {
     "all_reduce": "ring", "reduce_scatter": "ring", "all_gather": "ring", "all_to_all": "direct",
     "broadcast": "tree", "reduce": "tree", "gather": "tree",
 }  # fmt: skip
+#: Keys that say what a file leaves open, and those of each format.
+_OPEN = ("communicators", "algorithms", "dimensions", "compute", "system", "gpus")
+_OPEN_IN = {"goal": (), "chakra": _OPEN[:-1], "simai": ("algorithms", "gpus")}
 _RANK_0 = re.compile(r"(.+)\.0\.et")
 Host = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
 
 
-class Params(Closed):
+class Compute(Closed):
+    """The rates of an accelerator, of computations that have operations and bytes alone."""
+
+    peak_flops: Annotated[int, quantity(COMPUTE), Field(ge=1, alias="peak")]
+    memory_bps: RateBps = Field(alias="memory")
+
+
+class Params(Grown):
     """The file, what it leaves open, and which hosts its ranks are.
 
     `file` of Chakra is that of rank 0, ``step.0.et``; the others lie beside it and are found when
     it is read (`ranks`; a scenario does not give them). `communicators` is a JSON file with the
-    ranks of each.
+    ranks of each, `system` a file of ASTRA-sim. `gpus` is how many ranks a workload of SimAI has;
+    `dimensions` are how many ranks each dimension of `involved_dim` has.
     """
 
-    format: Literal["goal", "chakra"]
+    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus", "system")
+
+    format: Literal["goal", "chakra", "simai"]
     file: InputFile
     ranks: tuple[InputFile, ...] = Field((), json_schema_extra=FOUND)
     communicators: InputFile | None = None
     algorithms: dict[str, str] = {}
+    dimensions: tuple[Count, ...] = ()
+    compute: Compute | None = None
+    gpus: Annotated[int, Field(strict=True, ge=2, le=MOST_NODES)] | None = None
+    system: InputFile | None = None
     placement: Placement = "packed"
     stride: Annotated[int, Field(strict=True, ge=0)] = 0
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
@@ -74,9 +102,9 @@ class Params(Closed):
         """Refuse what contradicts itself."""
         for operation, name in self.algorithms.items():
             _check_algorithm(operation, name)
-        if self.format == "goal" and (self.communicators or self.algorithms):
-            key = "communicators" if self.communicators else "algorithms"
-            raise FieldError(key, "GOAL has messages alone. Leave it out.")
+        for key in _OPEN:
+            if key not in _OPEN_IN[self.format] and getattr(self, key):
+                raise FieldError(key, f"{self.format} has no use for it. Leave it out.")
         if not self.hosts:
             check_placement(self.placement, self.stride, self.first_host)
         elif self.placement != "packed" or self.stride or self.first_host:
@@ -166,13 +194,14 @@ def dependencies(params: Params) -> Columns:
     return tables.dependencies(graph_of(params))
 
 
+def remarks(params: Params) -> tuple[str, ...]:
+    """Return sentences on what the file says and a run does not follow."""
+    return _trace(_asked(params)).remarks
+
+
 def graph_of(params: Params) -> graph.TaskGraph:
     """Return the tasks of the file, by rank."""
-    files = [params.file, *params.ranks, *([params.communicators] if params.communicators else [])]
-    return _graph(
-        params.format, tuple((file["path"], file["sha256"]) for file in files),
-        params.communicators is not None, tuple(sorted(params.algorithms.items())),
-    )  # fmt: skip
+    return _trace(_asked(params)).graph
 
 
 def _starts(params: Params, seed: int) -> np.ndarray:
@@ -193,20 +222,64 @@ def _host_index(params: Params, nodes: Columns, links: Columns, seed: int) -> np
     )[0]
 
 
+class _Asked(NamedTuple):
+    """What decides the tasks of a file; files are pairs of path and digest."""
+
+    format: str
+    files: tuple[tuple[str, str], ...]
+    communicators: tuple[str, str] | None
+    algorithms: tuple[tuple[str, str], ...]
+    dimensions: tuple[int, ...]
+    compute: tuple[int, int] | None
+    gpus: int | None
+    system: tuple[str, str] | None
+
+
+def _asked(params: Params) -> _Asked:
+    groups, compute, system = params.communicators, params.compute, params.system
+    return _Asked(
+        params.format,
+        tuple((file["path"], file["sha256"]) for file in (params.file, *params.ranks)),
+        (groups["path"], groups["sha256"]) if groups else None,
+        tuple(sorted(params.algorithms.items())),
+        tuple(params.dimensions),
+        (compute.peak_flops, compute.memory_bps) if compute else None,
+        params.gpus,
+        (system["path"], system["sha256"]) if system else None,
+    )
+
+
+def _ref(file: tuple[str, str]) -> FileRef:
+    return {"path": file[0], "sha256": file[1]}
+
+
 @lru_cache(maxsize=4)
-def _graph(
-    kind: str, files: tuple[tuple[str, str], ...], has_groups: bool, algorithms: tuple
-) -> graph.TaskGraph:
-    refs: list[FileRef] = [{"path": path, "sha256": sha256} for path, sha256 in files]
-    groups = _groups(refs.pop()) if has_groups else {}
+def _trace(asked: _Asked) -> Trace:
+    refs = [_ref(file) for file in asked.files]
     where = refs[0]["path"]
-    if kind == "goal":
-        found = goal.read(_text(refs[0]), where, KEY)
+    system = astra.System()
+    if asked.system:
+        system = astra.read(_text(_ref(asked.system), "system"), asked.system[0])
+    algorithm = _algorithm(dict(system.algorithms) | dict(asked.algorithms))
+    if asked.format == "goal":
+        data = content(refs[0])
+        if goal_binary.is_binary(data):
+            found = Trace(goal_binary.read(data, where, KEY), ())
+        else:
+            found = Trace(goal.read(_text(refs[0]), where, KEY), ())
+    elif asked.format == "simai":
+        found = simai.read(_text(refs[0]), algorithm, asked.gpus, where, KEY)
     else:
+        missing = chakra.Missing(
+            algorithm,
+            _groups(_ref(asked.communicators)) if asked.communicators else {},
+            asked.dimensions,
+            chakra.Roofline(*asked.compute) if asked.compute else None,
+            system,
+        )
         contents = [content(ref) for ref in refs]
-        prefix = where.removesuffix(".0.et")
-        found = chakra.read(contents, _algorithm(dict(algorithms)), groups, prefix, KEY)
-    for column in found[2:]:
+        found = chakra.read(contents, missing, where.removesuffix(".0.et"), KEY)
+    for column in found.graph[2:]:
         np.asarray(column).flags.writeable = False
     return found
 

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from carried import known
 
 from pyorch import plugins
 from pyorch.collective._graph import Call, counted_in_chunks, in_chunks
@@ -12,6 +13,7 @@ ALGORITHMS = plugins.discover("pyorch.collective")
 RANKS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 24)
 #: Parameters of each, where there are any.
 GIVEN = {
+    "msccl": [],  # needs a file: test_msccl.py
     "pairwise": [{}, {"outstanding": 3}],
     "double_tree": [{}, {"local": 2}, {"local": 4}],
     "hierarchical": [
@@ -43,19 +45,6 @@ def cases():
 
 
 CASES = list(cases())
-
-
-def known(graph):
-    """Return whose data each message can carry: of its sender, and of what it waits for."""
-    carried = [{int(src)} if own else set() for src, own in zip(graph.src, graph.own, strict=True)]
-    order = np.argsort(graph.flow, kind="stable")
-    for flow, after, at_sender in zip(
-        graph.flow[order], graph.after[order], graph.at_sender[order], strict=True
-    ):
-        # What was sent before is no news; what it carried is still there.
-        if not at_sender or graph.src[after] == graph.src[flow]:
-            carried[flow] |= carried[after]
-    return carried
 
 
 @pytest.mark.parametrize("module, call, params", CASES)

@@ -85,9 +85,10 @@ def chakra(draw):
     ids = [3, 5]
     for number in range(draw.randrange(4)):
         after = draw.sample(ids, draw.randint(0, len(ids)))
+        duration = draw.choice([0, 1, 1500])
         nodes.append(
-            chakra_node(7 + number, 4, after, draw.choice([0, 1, 1500]),
-                        is_cpu_op=draw.randrange(2), num_ops=draw.randrange(9))
+            chakra_node(7 + number, 4, after, duration, is_cpu_op=draw.randrange(2),
+                        num_ops=draw.randrange(9) if duration else 0)
         )  # fmt: skip
         ids.append(7 + number)
     draw.shuffle(nodes)

@@ -52,7 +52,9 @@ def times(run, kind):
 
 
 @pytest.mark.parametrize("engine", ["packets", "fluid"])
-@pytest.mark.parametrize("format_, name", [("goal", "tasks.goal"), ("chakra", "tasks.0.et")])
+@pytest.mark.parametrize(
+    "format_, name", [("goal", "tasks.goal"), ("goal", "tasks.bin"), ("chakra", "tasks.0.et")]
+)
 def test_an_exported_step_takes_the_same_times_again(step, format_, name, engine):
     folder, whole, original = step
     if engine == "fluid":

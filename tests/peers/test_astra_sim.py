@@ -7,10 +7,12 @@ bytes over rate. Sources: astra-network-analytical, test/test_congestion_{aware,
 input/*.yml; astra-sim, tests/rt_template/refs/stdout.txt. It cuts each time to whole ns.
 """
 
-import numpy as np
+import json
+
 import pytest
 
 import pyorch
+from pyorch.training._protobuf import encoded, framed
 
 pytestmark = [pytest.mark.ns3, pytest.mark.usefixtures("loaded")]
 
@@ -21,10 +23,11 @@ RANKS = 16
 
 
 def last_ns(folder, topology, delay, load, gigabytes=50, mtu=PACKET, engine="packets", **switch):
-    """Return when the last message has come [ns]."""
+    """Return when the last message has come [ns]; without a delay the topology has its links."""
+    link = {"rate": f"{gigabytes * GIB * 8} bit/s", "delay": delay} if delay else {}
     run = pyorch.run({
         "name": "astra_sim", "engine": engine, "topology": topology,
-        "link": {"rate": f"{gigabytes * GIB * 8} bit/s", "delay": delay},
+        "link": link,
         "switch": {"buffer": "none", **switch}, "wire": {"framing": "0 B"}, "workload": load,
         "transport": {"type": "ns3::RoceTransport", "attributes": {
             "MtuBytes": mtu, "HeaderBytes": 1, "RethBytes": 0, "AckInterval": 16}},
@@ -116,35 +119,60 @@ def test_all_to_all_on_a_ring(tmp_path):
     assert fluid == pytest.approx(1.2 * 704116, rel=0.01)
 
 
-def ring_all_reduce(ranks, part_bytes, pauses_ns):
-    """Return GOAL: a ring, one part of the vector per step; a pause when each message has come."""
-    text = [f"num_ranks {ranks}"]
-    for rank in range(ranks):
-        text.append(f"rank {rank} {{")
-        for step, pause_ns in enumerate(pauses_ns):
-            text += [
-                f"s{step}: send {part_bytes}b to {(rank + 1) % ranks} tag {step}",
-                f"r{step}: recv {part_bytes}b from {(rank - 1) % ranks} tag {step}",
-                f"c{step}: calc {pause_ns}",
-                f"c{step} requires r{step}",
-                *([f"s{step} requires c{step - 1}"] if step else []),
-            ]
-        text.append("}")
-    return "\n".join([*text, ""])
+#: Of tests/rt_template/inputs of ASTRA-sim.
+NETWORK = "topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 50.0 ]  # GB/s\nlatency: [ 500.0 ]\n"
+SYSTEM = {
+    "scheduling-policy": "LIFO", "endpoint-delay": 10, "active-chunks-per-dimension": 1,
+    "preferred-dataset-splits": 4, "all-reduce-implementation": ["ring"],
+    "collective-optimization": "localBWAware", "local-mem-bw": 50, "boost-mode": 0,
+}  # fmt: skip
 
 
-def test_an_all_reduce_of_8_ranks(tmp_path):
+@pytest.mark.filterwarnings("ignore:.*are not used")
+@pytest.mark.parametrize("engine", ["packets", "fluid"])
+def test_an_all_reduce_of_8_ranks_from_its_own_files(engine, tmp_path):
     # 1 MiB in 4 parts, one after the other, each a ring of 14 steps of 32 KiB and 500 ns. A step
-    # ends after 10 ns on the bus, in the first half after a reduction too: three passes of 32 KiB
-    # at 50 GB/s, 655 ns each; each part ends with 10 ns more. One packet per message, cut through
-    # after 64 B of it: 1.2 ns, and 0.35 ns that they cut off, in each of 56 steps.
-    one_part = [10 + 3 * 655] * 7 + [10] * 6 + [10 + 10]
-    (tmp_path / "ring.goal").write_text(ring_all_reduce(8, 32768, 4 * one_part))
-    load = {"type": "trace", "format": "goal", "file": str(tmp_path / "ring.goal")}
-    star = {"type": "star", "hosts": 8}
-    ours = last_ns(tmp_path, star, "250 ns", load, cut_through="64 B")
+    # ends after 10 ns at the endpoint, in the first half after a reduction too: three passes of 32
+    # KiB at 50 GB/s, 655 ns each; each part begins after 10 ns. Ours has packets: of 4096 B, cut at
+    # a switch beside each rank, and whole ps where theirs has whole ns.
+    (tmp_path / "network.yml").write_text(NETWORK)
+    (tmp_path / "system.json").write_text(json.dumps(SYSTEM))
+    attributes = {"is_cpu_op": 0, "comm_type": 0, "comm_size": MIB}
+    node = encoded([(1, 1), (3, 7), *((10, encoded([(1, name), (9, value)], zeros=True))
+                                      for name, value in attributes.items())])  # fmt: skip
+    for rank in range(8):
+        file = tmp_path / f"all_reduce.{rank}.et"
+        file.write_bytes(framed([encoded([(1, "0.0.4")]), node]))
+    load = {"type": "trace", "format": "chakra", "file": str(tmp_path / "all_reduce.0.et")}
+    ring = {"type": "astra_sim", "file": str(tmp_path / "network.yml")}
+    ours = last_ns(
+        tmp_path, ring, None, load | {"system": str(tmp_path / "system.json")}, None, 4096, engine
+    )
 
-    hop_ns = MIB / 32 / (50 * GIB) * 1e9
-    own_ns = 56 * (64 / (50 * GIB) * 1e9 + 1 / (50 * GIB) * 1e9 + hop_ns - np.floor(hop_ns))
-    assert ours == pytest.approx(117_780 + own_ns, abs=2)
     assert ours == pytest.approx(117_780, rel=1e-3)
+    without = last_ns(tmp_path, ring, None, load, None, 4096, engine)
+    assert without == pytest.approx(14 * (500 + MIB / 8 / (50 * GIB) * 1e9), rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    "network, src, dst, published_ns",
+    [
+        ("[Ring] [16] [50] [500]", 1, 4, 21031),
+        ("[Switch] [16] [50] [500]", 1, 4, 20531),
+        ("[FullyConnected] [16] [50] [500]", 1, 4, 20031),
+        ("[Ring,FullyConnected,Switch] [2,8,4] [200,100,50] [50,500,2000]", 0, 1, 4932),
+        ("[Ring,FullyConnected,Switch] [2,8,4] [200,100,50] [50,500,2000]", 37, 41, 10265),
+        ("[Ring,FullyConnected,Switch] [2,8,4] [200,100,50] [50,500,2000]", 26, 42, 23531),
+    ],
+)
+def test_one_message_on_its_own_networks(network, src, dst, published_ns, tmp_path):
+    # Of test_congestion_unaware.cpp and the input files that it names.
+    keys = ("topology", "npus_count", "bandwidth", "latency")
+    lines = [f"{key}: {value}" for key, value in zip(keys, network.split(), strict=True)]
+    (tmp_path / "network.yml").write_text("\n".join(lines))
+    (tmp_path / "flows.csv").write_text(f"src,dst,bytes,start_ps\n{src},{dst},{MIB},0\n")
+    load = {"type": "flow_table", "file": str(tmp_path / "flows.csv")}
+    topology = {"type": "astra_sim", "file": str(tmp_path / "network.yml")}
+    ours = last_ns(tmp_path, topology, None, load, None, 1024, "fluid")
+
+    assert ours == pytest.approx(published_ns, rel=5e-3)

@@ -117,6 +117,37 @@ def test_a_resolved_spec_is_read_as_it_was_written(algorithm):
     assert checked(made, "spec.json").plain() == made
 
 
+def test_an_algorithm_from_a_file_is_named_by_what_it_holds(tmp_path):
+    # Two ranks: each sends its half to be added, and gets the other half.
+    steps = {0: (("s", 1), ("rrcs", 0), ("r", 1)), 1: (("s", 0), ("rrcs", 1), ("r", 0))}
+    gpus = "".join(
+        f'<gpu id="{rank}"><tb id="0" send="{1 - rank}" recv="{1 - rank}" chan="0">'
+        + "".join(
+            f'<step type="{kind}" srcbuf="i" srcoff="{c}" dstbuf="i" dstoff="{c}" cnt="1"'
+            ' depid="-1"/>'
+            for kind, c in own
+        )
+        + "</tb></gpu>"
+        for rank, own in steps.items()
+    )
+    head = '<algo coll="allreduce" nchunksperloop="2" ngpus="2" inplace="1">'
+    (tmp_path / "two.xml").write_text(f"{head}{gpus}</algo>")
+    file = tmp_path / "two.xml"
+    load = f"{{type: collective, algorithm: {{type: msccl, file: {file}}}, operation: %s, ranks: %s"
+    made = plan(f"{load % ('all_reduce', 2)}, groups: 3, bytes: 84 B}}")
+    again = checked(made.plain(), "spec.json")
+
+    assert again.plain() == made.plain()
+    assert input_tables(again)["flows"]["bytes"].tolist() == [42] * 3 * 4
+    for wrong, message in (
+        (f"{load % ('all_gather', 2)}, bytes: 84 B}}", "workload.0.operation: "),
+        (f"{load % ('all_reduce', 3)}, bytes: 84 B}}", "workload.0.ranks: "),
+        (f"{load % ('all_reduce', 2)}, bytes: 85 B}}", "workload.0.bytes: "),
+    ):
+        with pytest.raises(SpecError, match=message):
+            plan(wrong)
+
+
 @pytest.mark.parametrize(
     "load, message",
     [

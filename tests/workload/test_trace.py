@@ -10,6 +10,7 @@ import pytest
 from pyorch import spec
 from pyorch.errors import SpecError
 from pyorch.render import input_tables
+from pyorch.runs.remarks import remarks
 from pyorch.spec.scenario import parse_scenario
 from pyorch.spec.stored import checked
 from pyorch.training._protobuf import encoded, framed
@@ -133,6 +134,46 @@ def test_communicators_name_the_ranks_of_operations(folder):
     assert flows["bytes"].tolist() == [2000] * 8
 
 
+def test_computations_without_a_duration_need_the_rates_of_the_accelerator(folder):
+    (folder / "all.0.et").write_bytes(
+        trace(node(1, 4, num_ops=8000, tensor_size=1000), node(2, 7, comm_type=0, comm_size=4000))
+    )
+    with pytest.raises(SpecError, match=r"workload.compute: .*all.0.et: node 1: has 8000 operat"):
+        planned(folder, **CHAKRA)
+    run = planned(folder, **CHAKRA, compute={"peak": "2 TFLOPS", "memory": "1 Tb/s"})
+
+    assert 8000 in input_tables(run)["tasks"]["duration_ps"]  # 1000 B at 1 Tb/s, not 4 ns
+    again = checked(run.plain(), "spec.json")
+    assert again.plain() == run.plain()
+    assert 8000 in input_tables(again)["tasks"]["duration_ps"]
+    assert "compute" not in planned(folder).plain()["workload"][0]
+
+
+def test_dimensions_of_a_resolved_spec_are_read_back(folder):
+    flags = framed([encoded([(1, "0.0.4")]), encoded([(1, 1), (3, 7), *(
+        (10, encoded([(1, name), its], zeros=True)) for name, its in (
+            ("comm_type", (9, 0)), ("comm_size", (9, 4000)),
+            ("involved_dim", (28, encoded([(1, [0, 1])])))))])])  # fmt: skip
+    for rank in range(4):
+        (folder / f"all.{rank}.et").write_bytes(flags)
+    run = planned(folder, **CHAKRA, dimensions=[2, 2])
+    flows = input_tables(checked(run.plain(), "spec.json"))["flows"]
+
+    pairs = set(zip(flows["src"].tolist(), flows["dst"].tolist(), strict=True))
+    assert pairs == {(0, 2), (2, 0), (1, 3), (3, 1)}
+
+
+def test_remarks_of_a_trace_are_those_of_its_runs(folder):
+    (folder / "all.2.et").write_bytes(trace(node(1, 7, comm_type=0, comm_size=4000, seq_id=3)))
+    scenario = parse_scenario(SCENARIO, str(folder / "trace.yaml"))
+    sets = [("workload", {"type": "trace", **CHAKRA})]
+    runs = spec.plan(scenario, sets=sets, typeids_file=TYPEIDS)
+
+    assert [line.partition("all.*.et: ")[2] for line in remarks([*runs, *runs])] == [
+        "attributes seq_id are not used."
+    ]
+
+
 def test_a_run_is_named_by_what_all_of_its_files_hold(folder):
     before = planned(folder, **CHAKRA).workload[0].params
     (folder / "all.3.et").write_bytes(trace(node(2, 7, comm_type=0, comm_size=4000)))
@@ -160,7 +201,7 @@ def test_a_resolved_spec_is_read_back_as_it_stands(folder, kind):
         ({"first_host": 6}, "3 ranks placed like this need 9 hosts; the topology has 8."),
         ({"hosts": [0, 1, 2], "placement": "random"}, "workload.hosts: lists the hosts, so leave"),
         ({"stride": 2}, "workload.stride: 2 with placement packed."),
-        ({"algorithms": {"all_reduce": "ring"}}, "workload.algorithms: GOAL has messages alone."),
+        ({"algorithms": {"all_reduce": "ring"}}, "workload.algorithms: goal has no use for it."),
         ({"start": "30 ms"}, "workload.start: 30 ms is not before stop"),
         ({"ranks": ["ping.goal"]}, "workload.ranks: are found beside the file of rank 0."),
         ({"format": "chakra"}, "name the file of rank 0, which ends in .0.et."),

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Programs of MSCCL (XML): what stands in a file, checked word by word.
+
+Source: microsoft/msccl and msccl-tools, read without their code.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from pyorch.errors import did_you_mean, quoted
+from pyorch.spec.fields import FieldError
+from pyorch.spec.files import FileRef, content
+
+KEY = "file"
+#: Names there to operations here.
+OPERATIONS = {
+    "allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter",
+    "reduce_scatter": "reduce_scatter", "alltoall": "all_to_all",
+}  # fmt: skip
+#: What a step does: it receives, adds, stores in `dst`, sends.
+TYPES = {
+    "nop": "", "cpy": "c", "re": "a", "s": "s", "r": "rc", "rcs": "rcs", "rrc": "rac",
+    "rrcs": "racs", "rrs": "ras",
+}  # fmt: skip
+BUFFERS = ("i", "o", "s")
+_MOST_BYTES, _MOST_STEPS, _MOST_CHUNKS, _MOST_GPUS = 64 * 2**20, 10**6, 2**16, 2**12
+_WHOLE = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+
+Place = tuple[str, int]
+
+
+class Step(NamedTuple):
+    """One step of a thread block; `after` is the step of another block that it waits for."""
+
+    does: str
+    source: Place
+    target: Place
+    count: int  # type: ignore[assignment]  # hides that of tuples
+    after: tuple[int, int] | None
+
+
+class Block(NamedTuple):
+    """A thread block: whom it sends to and receives from over a channel, -1: nobody."""
+
+    send: int
+    receive: int
+    channel: int
+    steps: list[Step]
+
+
+class Program(NamedTuple):
+    """A file: thread blocks of each rank; a vector has so many `chunks`."""
+
+    name: str
+    operation: str
+    chunks: int
+    in_place: bool
+    blocks: list[dict[int, Block]]
+
+
+def read(file: FileRef) -> Program:
+    """Return what a file says; FieldError names the place of what is wrong."""
+    where, data = file["path"], content(file)
+    if len(data) > _MOST_BYTES:
+        raise FieldError(KEY, f"{where}: {len(data)} B; at most {_MOST_BYTES}.")
+    try:
+        text = data.decode("utf-8-sig")
+        if "<!DOCTYPE" in text or "<!ENTITY" in text:
+            raise FieldError(KEY, f"{where}: declares a document type or entities. Take them out.")
+        root = ElementTree.fromstring(text)
+    except UnicodeDecodeError:
+        raise FieldError(KEY, f"{where}: is not a text file. Name one.") from None
+    except ElementTree.ParseError as error:
+        raise FieldError(KEY, f"{where}: is no XML: {error}.") from None
+    if root.tag != "algo":
+        raise FieldError(KEY, f"{where}: begins with {quoted(root.tag)}, not with algo.")
+    known = _Reader(where)
+    operation = root.get("coll", "")
+    if operation not in OPERATIONS:
+        raise FieldError(
+            KEY, f"{where}: coll: {quoted(operation)} is none of {', '.join(OPERATIONS)}."
+            f"{did_you_mean(operation, OPERATIONS)}",
+        )  # fmt: skip
+    ranks = known.number(root, "ngpus", "algo", 2, _MOST_GPUS)
+    gpus = {known.number(gpu, "id", "gpu", 0, ranks - 1): gpu for gpu in root.iter("gpu")}
+    if len(gpus) != ranks or len(list(root.iter("gpu"))) != ranks:
+        raise FieldError(KEY, f"{where}: ngpus is {ranks}, but there are {len(gpus)} gpu.")
+    if len(list(root.iter("step"))) > _MOST_STEPS:
+        raise FieldError(KEY, f"{where}: more than {_MOST_STEPS} steps.")
+    chunks = known.number(root, "nchunksperloop", "algo", 1, _MOST_CHUNKS)
+    blocks = [dict(known.blocks(gpus[rank], rank, ranks)) for rank in range(ranks)]
+    return Program(
+        root.get("name", ""), OPERATIONS[operation], chunks, root.get("inplace") == "1", blocks
+    )
+
+
+class _Reader:
+    """What is read of one file."""
+
+    def __init__(self, where: str):
+        self._where = where
+
+    def number(
+        self, element: ElementTree.Element, name: str, at: str, least: int, most: int
+    ) -> int:
+        """Return a whole number that an element has."""
+        word = element.get(name)
+        if word is None or not _WHOLE.fullmatch(word) or not least <= int(word) <= most:
+            raise FieldError(
+                KEY, f"{self._where}: {at}: {name} {quoted(word)} is no whole number, {least} to"
+                f" {most}.",
+            )  # fmt: skip
+        return int(word)
+
+    def blocks(
+        self, gpu: ElementTree.Element, rank: int, ranks: int
+    ) -> Iterator[tuple[int, Block]]:
+        """Yield the thread blocks of a rank by their numbers."""
+        seen = set()
+        for block in gpu.iter("tb"):
+            at = f"gpu {rank}"
+            number = self.number(block, "id", at, 0, _MOST_STEPS)
+            if number in seen:
+                raise FieldError(KEY, f"{self._where}: {at}: tb {number} stands twice.")
+            seen.add(number)
+            at = f"{at}, tb {number}"
+            send, receive = (self.number(block, n, at, -1, ranks - 1) for n in ("send", "recv"))
+            if rank in (send, receive):
+                raise FieldError(KEY, f"{self._where}: {at}: a rank does not send to itself.")
+            steps = [
+                self.step(step, f"{at}, step {i}") for i, step in enumerate(block.iter("step"))
+            ]
+            channel = self.number(block, "chan", at, 0, _MOST_STEPS)
+            found = Block(send, receive, channel, steps)
+            for i, step in enumerate(steps):
+                peers = {"s": send, "r": receive}
+                if any(peer < 0 and letter in step.does for letter, peer in peers.items()):
+                    raise FieldError(
+                        KEY, f"{self._where}: {at}, step {i}: its thread block has no such peer."
+                    )
+            yield number, found
+
+    def step(self, step: ElementTree.Element, at: str) -> Step:
+        """Return one step."""
+        kind = step.get("type", "")
+        if kind not in TYPES:
+            raise FieldError(
+                KEY, f"{self._where}: {at}: type {quoted(kind)} is none of {', '.join(TYPES)}."
+            )
+        places = []
+        for end in ("src", "dst"):
+            buffer = step.get(f"{end}buf", "")
+            if buffer not in BUFFERS:
+                raise FieldError(
+                    KEY, f"{self._where}: {at}: {end}buf {quoted(buffer)} is none of"
+                    f" {', '.join(BUFFERS)}.",
+                )  # fmt: skip
+            least = 0 if TYPES[kind] else -1
+            places.append((buffer, self.number(step, f"{end}off", at, least, _MOST_CHUNKS)))
+        count = self.number(step, "cnt", at, 1 if TYPES[kind] else 0, _MOST_CHUNKS)
+        block = self.number(step, "depid", at, -1, _MOST_STEPS)
+        after = None
+        if block >= 0:
+            after = (block, self.number(step, "deps", at, 0, _MOST_STEPS))
+        return Step(TYPES[kind], places[0], places[1], count, after)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""System files of ASTRA-sim (JSON): how its collectives are cut, and what each step costs.
+
+A vector is cut into `preferred-dataset-splits` parts, of which `active-chunks-per-dimension` are
+under way at a time. `endpoint-delay` [ns] passes before the first message and after each that has
+come. What has to be reduced is read twice and written once at `local-mem-bw` [10^9 B/s]; each time
+is cut to whole ns.
+
+Source: ASTRA-sim 518bd51, system/Sys.cc, PacketBundle.cc, MemBus.cc and Ring.cc.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pyorch.collective._graph import Call, Graph
+from pyorch.errors import quoted
+from pyorch.spec.fields import FieldError
+
+_PS_PER_NS, _MEMORY_PASSES = 1000, 3
+#: Names there to modules of `pyorch.collective`, by operation.
+_OPERATIONS = {
+    "all-reduce": "all_reduce", "all-gather": "all_gather", "reduce-scatter": "reduce_scatter",
+    "all-to-all": "all_to_all",
+}  # fmt: skip
+ALGORITHMS = {
+    "ring": "ring", "oneRing": "ring", "direct": "direct", "oneDirect": "direct",
+    "halvingDoubling": "halving_doubling", "oneHalvingDoubling": "halving_doubling",
+}  # fmt: skip
+#: Whole numbers, with the least and the most that they may be.
+_NUMBERS = {
+    "endpoint-delay": (0, 10**9), "preferred-dataset-splits": (1, 2**20),
+    "active-chunks-per-dimension": (1, 2**20),
+}  # fmt: skip
+#: Keys that change nothing for one collective at a time in one dimension, or only what is printed.
+_IDLE = (
+    "scheduling-policy", "collective-optimization", "boost-mode", "track-local-mem",
+    "local-mem-trace-filename", "trace-enabled", "L", "o", "g", "G", "local-reduction-delay",
+    "intra-dimension-scheduling", "inter-dimension-scheduling",
+)  # fmt: skip
+
+
+class System(NamedTuple):
+    """What a file says.
+
+    Attributes
+    ----------
+    endpoint_ps : int
+        Before the first message, and after each that has come [ps].
+    memory_gbps : float
+        Of the memory of a rank [10^9 B/s]; 0: it costs nothing.
+    splits, active : int
+        Parts of a vector; how many of them are under way at a time.
+    algorithms : dict
+        Of each operation that has one.
+    peak_flops : int
+        Of the roofline [1/s]; 0: it is off.
+    unused : tuple of str
+        Keys that decide nothing.
+    """
+
+    endpoint_ps: int = 0
+    memory_gbps: float = 0
+    splits: int = 1
+    active: int = 1
+    algorithms: tuple[tuple[str, str], ...] = ()
+    peak_flops: int = 0
+    unused: tuple[str, ...] = ()
+
+    def part(self, call: Call) -> Call:
+        """Return the operation on one part of the vector."""
+        return call._replace(data_bytes=max(call.data_bytes // self.splits, call.ranks))
+
+    def arrived_ps(self, messages: Graph) -> np.ndarray:
+        """Return how long each message occupies its receiver when it has come [ps]."""
+        reduction_ps = np.zeros(len(messages.bytes), dtype=np.int64)
+        if self.memory_gbps:
+            once_ns = (messages.bytes / self.memory_gbps).astype(np.int64)
+            reduction_ps = _MEMORY_PASSES * once_ns * _PS_PER_NS * messages.reduced
+        return self.endpoint_ps + reduction_ps
+
+
+def read(text: str, where: str, key: str = "system") -> System:
+    """Return what a file says; FieldError names the key of what is wrong.
+
+    Examples
+    --------
+    >>> read('{"endpoint-delay": 10, "all-reduce-implementation": ["ring"]}', "x.json").endpoint_ps
+    10000
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FieldError(key, f"{where}: is no JSON: {str(error)[:80]}.") from None
+    if not isinstance(found, dict):
+        raise FieldError(key, f"{where}: is no object with keys of a system.")
+    numbers = {
+        name: _number(found.get(name, least), least, most, f"{where}: {name}", key)
+        for name, (least, most) in _NUMBERS.items()
+    }
+    memory_gbps = _rate(found.get("local-mem-bw", 0), f"{where}: local-mem-bw", key)
+    peak_tflops = 0.0
+    if found.get("roofline-enabled"):
+        peak_tflops = _rate(found.get("peak-perf", 0), f"{where}: peak-perf", key)
+        if not (peak_tflops and memory_gbps):
+            raise FieldError(key, f"{where}: a roofline needs peak-perf and local-mem-bw.")
+    if found.get("model-shared-bus") or found.get("replay-only"):
+        name = "model-shared-bus" if found.get("model-shared-bus") else "replay-only"
+        raise FieldError(key, f"{where}: {name} is not simulated. Write 0.")
+    algorithms = {}
+    for name, operation in _OPERATIONS.items():
+        if (given := found.get(f"{name}-implementation")) is not None:
+            algorithms[operation] = _algorithm(given, f"{where}: {name}-implementation", key)
+    known = {*_NUMBERS, "local-mem-bw", "roofline-enabled", "model-shared-bus", "replay-only",
+             *(f"{name}-implementation" for name in _OPERATIONS)}  # fmt: skip
+    if peak_tflops:
+        known.add("peak-perf")
+    if unknown := [name for name in found if name not in {*known, "peak-perf", *_IDLE}]:
+        raise FieldError(
+            key, f"{where}: {quoted(unknown[0])} is not read; known are"
+            f" {', '.join(sorted({*known, *_IDLE}))}.",
+        )  # fmt: skip
+    return System(
+        numbers["endpoint-delay"] * _PS_PER_NS, memory_gbps, numbers["preferred-dataset-splits"],
+        numbers["active-chunks-per-dimension"], tuple(sorted(algorithms.items())),
+        round(peak_tflops * 10**12), tuple(sorted(found.keys() - known)),
+    )  # fmt: skip
+
+
+def _number(value: Any, least: int, most: int, where: str, key: str) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise FieldError(key, f"{where}: {quoted(value)} is no whole number, {least} to {most}.")
+    return value
+
+
+def _rate(value: Any, where: str, key: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        raise FieldError(key, f"{where}: {quoted(value)} is no number from 0 to a billion.")
+    return value
+
+
+def _algorithm(given: Any, where: str, key: str) -> str:
+    """Return the algorithm of one dimension."""
+    if not isinstance(given, list) or not given or not all(isinstance(n, str) for n in given):
+        raise FieldError(key, f"{where}: write a list with a name.")
+    if len(given) > 1:
+        raise FieldError(
+            key, f"{where}: {len(given)} dimensions; operations of one dimension are read. Join"
+            " them, or leave the file out and write algorithms.",
+        )  # fmt: skip
+    if given[0] not in ALGORITHMS:
+        raise FieldError(key, f"{where}: {quoted(given[0])} is none of {', '.join(ALGORITHMS)}.")
+    return ALGORITHMS[given[0]]
