@@ -4,7 +4,10 @@
 A `send` and the `recv` that it meets are one message: the k-th of each with the same two ranks and
 tag, in the order of the file. What requires a send waits for its acknowledgement, what requires a
 recv for the message. Computations of a cpu are done one after the other; `calc 0` is a point in
-time and takes no cpu. Source: Hoefler, Siebert and Lumsdaine, ICPP 2009, and LogGOPSim's grammar.
+time and takes no cpu. What `irequires` another starts when the other has all that it waits for,
+whatever the order of lines; that point in time is a barrier.
+
+Source: Hoefler, Siebert and Lumsdaine, ICPP 2009, and LogGOPSim's grammar.
 """
 
 import heapq
@@ -69,9 +72,15 @@ def read(text: str, where: str, key: str = "file") -> TaskGraph:
 
 
 def built(
-    ranks: int, operations: list[Operation], waits: list[tuple[int, int]], where: str, key: str
+    ranks: int,
+    operations: list[Operation],
+    ended: list[tuple[int, int]],
+    started: list[tuple[int, int]],
+    where: str,
+    key: str,
 ) -> TaskGraph:
-    """Return the tasks of operations, and of which of them wait for which, by index."""
+    """Return the tasks of operations; by index, which wait for the end or the start of which."""
+    operations, waits = _with_starts(operations, ended, started)
     sends = _matched(operations, key)
     order = _order(operations, waits, sends, where, key)
     build = Builder(ranks)
@@ -92,8 +101,22 @@ def built(
     return build.graph()
 
 
-def _parse(text: str, where: str, key: str) -> tuple[int, list[Operation], list[tuple[int, int]]]:
-    """Return the number of ranks, all operations, and which waits for which."""
+def _with_starts(
+    operations: list[Operation], ended: list[tuple[int, int]], started: list[tuple[int, int]]
+) -> tuple[list[Operation], list[tuple[int, int]]]:
+    """Return operations with a point in time for each start that is waited for, and all waits."""
+    of_interest = dict.fromkeys(before for _, before in started)
+    start = {before: len(operations) + i for i, before in enumerate(of_interest)}
+    points = [operations[one]._replace(kind="calc", size=0) for one in start]
+    waits = [(start.get(a, a), b) for a, b in ended]
+    waits += [(start.get(a, a), start[b]) for a, b in started]
+    return [*operations, *points], [*waits, *start.items()]
+
+
+def _parse(
+    text: str, where: str, key: str
+) -> tuple[int, list[Operation], list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the number of ranks, all operations, and which wait for ends and starts of which."""
     plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
     lines = [(number, line.strip()) for number, line in enumerate(plain.split("\n"), 1)]
     lines = [(number, line) for number, line in lines if line]
@@ -102,10 +125,9 @@ def _parse(text: str, where: str, key: str) -> tuple[int, list[Operation], list[
         raise FieldError(key, f"{where}: begins with num_ranks and how many there are.")
     ranks = _number(head[1], "ranks", where, key)
     operations: list[Operation] = []
-    waits: list[tuple[int, int]] = []
+    waits: dict[str, list[tuple[int, int]]] = {"requires": [], "irequires": []}
     rank, inside = -1, False
     labels: dict[str, int] = {}
-    needs: dict[int, list[int]] = defaultdict(list)
     for number, line in lines[1:]:
         at = f"{where}:{number}"
         if begin := re.fullmatch(rf"rank\s+({_N})\s*\{{", line):
@@ -123,11 +145,7 @@ def _parse(text: str, where: str, key: str) -> tuple[int, list[Operation], list[
             if missing := [name for name in (found[1], found[3]) if name not in labels]:
                 shown = quoted(missing[0])[1:-1]
                 raise FieldError(key, f"{at}: there is no label {shown} above in this rank.")
-            a, b = labels[found[1]], labels[found[3]]
-            # To start when b has started is to wait for what b waits for.
-            after = [b] if found[2] == "requires" else list(needs[b])
-            needs[a] += after
-            waits += [(a, before) for before in after]
+            waits[found[2]].append((labels[found[1]], labels[found[3]]))
         else:
             raise FieldError(
                 key, f"{at}: {quoted(line)} is no line of GOAL here. Write 'calc <ns>', 'send"
@@ -140,7 +158,7 @@ def _parse(text: str, where: str, key: str) -> tuple[int, list[Operation], list[
         raise FieldError(
             key, f"{where}: num_ranks is {ranks}, but there are {rank + 1}: is it cut short?"
         )
-    return ranks, operations, waits
+    return ranks, operations, waits["requires"], waits["irequires"]
 
 
 def _number(digits: str, what: str, at: str, key: str) -> int:

@@ -14,7 +14,7 @@ from collections import defaultdict
 import numpy as np
 
 from pyorch.spec.fields import FieldError
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES, MOST_TASKS
 from pyorch.training.goal import PS_PER_NS, Operation, built
 from pyorch.training.graph import COMPUTE, MESSAGE, TaskGraph, local_waits
 
@@ -65,24 +65,41 @@ def read(data: bytes, where: str, key: str = "file") -> TaskGraph:
     if len(data) < _HEAD.size + ranks * _JUMP.size:
         raise FieldError(key, f"{where}: ends within its head: the file is cut short.")
     operations: list[Operation] = []
-    waits: list[tuple[int, int]] = []
-    for rank in range(ranks):
-        begin, end = (
-            at + _COUNTED_FROM for at in _JUMP.unpack_from(data, _HEAD.size + rank * _JUMP.size)
-        )
+    ended: list[tuple[int, int]] = []
+    started: list[tuple[int, int]] = []
+    for rank, (begin, end) in enumerate(_jumps(data, ranks, where, key)):
+        nodes, appendix = _schedule(data[begin:end], f"{where}: rank {rank}", key)
+        first = len(operations)
+        if first + len(nodes) > MOST_TASKS:
+            raise FieldError(key, f"{where}: more than {MOST_TASKS:,} operations.")
+        operations += [
+            _operation(node, rank, ranks, f"{where}: rank {rank}, operation {number}", key)
+            for number, node in enumerate(nodes.tolist())
+        ]
+        ends, starts = _waits(nodes, appendix, first, f"{where}: rank {rank}", key)
+        ended += ends
+        started += starts
+    return built(ranks, operations, ended, started, where, key)
+
+
+def _jumps(data: bytes, ranks: int, where: str, key: str) -> list[tuple[int, int]]:
+    """Return the first and last byte of each rank; no two ranks have a byte in common."""
+    found = [
+        (begin + _COUNTED_FROM, end + _COUNTED_FROM)
+        for begin, end in _JUMP.iter_unpack(data[_HEAD.size : _HEAD.size + ranks * _JUMP.size])
+    ]
+    for rank, (begin, end) in enumerate(found):
         if not _HEAD.size <= begin <= end <= len(data):
             raise FieldError(
                 key, f"{where}: rank {rank} lies from byte {begin} to {end} of {len(data)}: the"
                 " file is cut short.",
             )  # fmt: skip
-        nodes, appendix = _schedule(data[begin:end], f"{where}: rank {rank}", key)
-        first = len(operations)
-        operations += [
-            _operation(node, rank, ranks, f"{where}: rank {rank}, operation {number}", key)
-            for number, node in enumerate(nodes.tolist())
-        ]
-        waits += _waits(nodes, appendix, first, f"{where}: rank {rank}", key)
-    return built(ranks, operations, waits, where, key)
+    last = 0, 0
+    for rank in sorted(range(ranks), key=lambda rank: found[rank]):
+        if found[rank][0] < last[0]:
+            raise FieldError(key, f"{where}: ranks {last[1]} and {rank} have bytes in common.")
+        last = found[rank][1], rank
+    return found
 
 
 def _schedule(data: bytes, at: str, key: str) -> tuple[np.ndarray, np.ndarray]:
@@ -119,34 +136,26 @@ def _operation(node: tuple, rank: int, ranks: int, at: str, key: str) -> Operati
 
 def _waits(
     nodes: np.ndarray, appendix: np.ndarray, first: int, at: str, key: str
-) -> list[tuple[int, int]]:
-    """Return which operation waits for which; to start after a start is to wait for the same."""
-    after: dict[int, list[int]] = defaultdict(list)
-    started: dict[int, list[int]] = defaultdict(list)
-    for count, begin, found in (("n_then", "then", after), ("n_begin", "begin", started)):
-        for number in np.flatnonzero(nodes[count]).tolist():
-            low = int(nodes[begin][number])
-            later = appendix[low : low + int(nodes[count][number])]
-            if len(later) < nodes[count][number] or (later >= len(nodes)).any():
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return which operations wait for the end of which, and for the start of which."""
+    said = int(nodes["n_then"].sum(dtype=np.int64) + nodes["n_begin"].sum(dtype=np.int64))
+    if said > len(appendix):
+        raise FieldError(
+            key, f"{at}: {said} dependencies, but there are places for {len(appendix)}."
+        )
+    needs = np.zeros(len(nodes), dtype=np.int64)
+    found: dict[str, list[tuple[int, int]]] = {"then": [], "begin": []}
+    for begin, waits in found.items():
+        for number in np.flatnonzero(nodes[f"n_{begin}"]).tolist():
+            low, count = int(nodes[begin][number]), int(nodes[f"n_{begin}"][number])
+            later = appendix[low : low + count]
+            if len(later) < count or (later >= len(nodes)).any():
                 raise FieldError(key, f"{at}, operation {number}: what waits for it is not there.")
-            for one in later.tolist():
-                found[one].append(number)
-    wrong = [
-        number for number, needs in enumerate(nodes["needs"].tolist())
-        if needs != len(after[number]) + len(started[number])
-    ]  # fmt: skip
-    if wrong:
+            np.add.at(needs, later, 1)
+            waits += [(first + one, first + number) for one in later.tolist()]
+    if len(wrong := np.flatnonzero(nodes["needs"] != needs)):
         raise FieldError(key, f"{at}, operation {wrong[0]}: counts other dependencies than it has.")
-    waits = []
-    for number in range(len(nodes)):
-        seen, due = {number}, [number]
-        while due:
-            one = due.pop()
-            waits += [(first + number, first + before) for before in after[one]]
-            new = [before for before in started[one] if before not in seen]
-            seen.update(new)
-            due += new
-    return waits
+    return found["then"], found["begin"]
 
 
 def write(graph: TaskGraph) -> bytes:

@@ -90,7 +90,7 @@ def read(data):
     need(rows and len(rows[0]) == 2 and rows[0][0] == "num_ranks", "head")
     ranks = number(rows[0][1], "rank")
     need(0 < ranks <= 128, "ranks")  # hosts of the network
-    tasks, waits, labels, begun = [], [], {}, defaultdict(list)
+    tasks, waits, labels, starts = [], [], {}, []
     rank, inside = -1, False
     for row in rows[1:]:
         if row[0] == "rank" and len(row) == 3 and row[2] == "{":
@@ -102,17 +102,26 @@ def read(data):
             inside = False
         elif len(row) == 3 and row[1] in ("requires", "irequires"):
             need(row[0] in labels and row[2] in labels, "label")
-            a, b = labels[row[0]], labels[row[2]]
-            after = [b] if row[1] == "requires" else list(begun[b])
-            begun[a] += after
-            waits += [(a, before) for before in after]
+            (waits if row[1] == "requires" else starts).append((labels[row[0]], labels[row[2]]))
         else:
             if len(row) > 1 and row[1] == ":":
                 need(is_label(row[0]), "label")
                 labels[row[0]], row = len(tasks), row[2:]
             tasks.append(operation(row, rank, ranks))
     need(not inside and rank + 1 == ranks, "cut short")
-    return described(ranks, tasks, waits)
+    return described(ranks, *with_points(tasks, waits, starts))
+
+
+def with_points(tasks, waits, starts):
+    """Return tasks with a point before each whose start another waits for, and all waits."""
+    point = {}
+    for _, b in starts:
+        if b not in point:
+            point[b] = len(tasks)
+            tasks = [*tasks, ("calc", tasks[b][1], 0, 0)]
+    moved = [(point.get(a, a), b) for a, b in waits]
+    moved += [(point.get(a, a), point[b]) for a, b in starts]
+    return tasks, moved + list(point.items())
 
 
 def described(ranks, tasks, waits):

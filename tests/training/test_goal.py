@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """GOAL read and written: by hand, there and back on any graph, and what is refused."""
 
+import itertools
 import re
 
 import numpy as np
@@ -59,7 +60,38 @@ def test_to_start_when_another_has_started_is_to_wait_for_the_same():
     text = "num_ranks 1\nrank 0 {\na: calc 5\nb: calc 7 cpu 1\nb requires a\nc: calc 1 cpu 2\n"
     graph = goal.read(text + "c irequires b\n}\n", "x.goal")
 
-    assert sorted(ends(graph).tolist()) == [5000, 6000, 12000]
+    # The start of b is a point in time of its own, 5 ns.
+    assert sorted(ends(graph).tolist()) == [5000, 5000, 6000, 12000]
+
+
+@pytest.mark.parametrize("lines", list(itertools.permutations(
+    ["b irequires a", "a requires c", "d irequires b"]
+)))  # fmt: skip
+def test_the_order_of_lines_decides_nothing(lines):
+    # c ends at 5 ns, so a and all that start with it begin then, each on a cpu of its own.
+    operations = "a: calc 7 cpu 1\nb: calc 1 cpu 2\nc: calc 5\nd: calc 2 cpu 3\n"
+    text = f"num_ranks 1\nrank 0 {{\n{operations}" + "\n".join(lines) + "\n}\n"
+    graph = goal.read(text, "x.goal")
+    works = graph.kind == COMPUTE
+
+    assert sorted(ends(graph)[works].tolist()) == [5000, 6000, 7000, 12000]
+
+
+def test_starts_that_wait_for_starts_stay_as_many_as_their_lines():
+    # Written out, each would wait for all before: 2000 squared.
+    n = 2000
+    lines = [f"t{i}: calc 1 cpu {i}" for i in range(n)]
+    lines += [f"t{i + 1} irequires t{i}\nt{i + 1} requires t{i}" for i in range(n - 1)]
+    graph = goal.read("num_ranks 1\nrank 0 {\n" + "\n".join(lines) + "\n}\n", "x.goal")
+
+    assert len(graph.task) < 4 * n
+    assert ends(graph).max() == n * 1000
+
+
+def test_starts_in_a_circle_never_come():
+    text = "num_ranks 1\nrank 0 {\na: calc 5\nb: calc 7\na irequires b\nb irequires a\n}\n"
+    with pytest.raises(FieldError, match="x.goal:3: waits for itself in a circle"):
+        goal.read(text, "x.goal")
 
 
 def test_a_computation_may_stand_before_what_it_requires():
