@@ -17,6 +17,7 @@ import numpy as np
 from pyorch.collective._graph import Call, Graph
 from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
+from pyorch.spec.limits import LONGEST_PS
 
 _PS_PER_NS, _MEMORY_PASSES = 1000, 3
 #: Names there to modules of `pyorch.collective`, by operation.
@@ -33,6 +34,8 @@ _NUMBERS = {
     "endpoint-delay": (0, 10**9), "preferred-dataset-splits": (1, 2**20),
     "active-chunks-per-dimension": (1, 2**20),
 }  # fmt: skip
+#: Rates are 0 or from here to there: at least 1 kB/s and a million operations a second.
+_LEAST_RATE, _MOST_RATE = 1e-6, 10**9
 #: Keys that change nothing for one collective at a time in one dimension, or only what is printed.
 _IDLE = (
     "scheduling-policy", "collective-optimization", "boost-mode", "track-local-mem",
@@ -76,8 +79,13 @@ class System(NamedTuple):
         """Return how long each message occupies its receiver when it has come [ps]."""
         reduction_ps = np.zeros(len(messages.bytes), dtype=np.int64)
         if self.memory_gbps:
-            once_ns = (messages.bytes / self.memory_gbps).astype(np.int64)
-            reduction_ps = _MEMORY_PASSES * once_ns * _PS_PER_NS * messages.reduced
+            once_ns = messages.bytes * messages.reduced / self.memory_gbps
+            if (longest_ns := once_ns.max(initial=0)) * _MEMORY_PASSES * _PS_PER_NS > LONGEST_PS:
+                raise FieldError(
+                    "system", f"local-mem-bw: {self.memory_gbps}: a pass through memory lasts"
+                    f" {longest_ns:.3g} ns; three of them at most ten days.",
+                )  # fmt: skip
+            reduction_ps = _MEMORY_PASSES * once_ns.astype(np.int64) * _PS_PER_NS
         return self.endpoint_ps + reduction_ps
 
 
@@ -135,8 +143,12 @@ def _number(value: Any, least: int, most: int, where: str, key: str) -> int:
 
 
 def _rate(value: Any, where: str, key: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-        raise FieldError(key, f"{where}: {quoted(value)} is no number from 0 to a billion.")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or value and not _LEAST_RATE <= value < _MOST_RATE:
+        raise FieldError(
+            key, f"{where}: {quoted(value)} is neither 0 nor a number from {_LEAST_RATE} to"
+            f" {_MOST_RATE:,}.",
+        )  # fmt: skip
     return value
 
 

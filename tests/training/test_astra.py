@@ -42,6 +42,20 @@ def test_parts_that_are_under_way_together_end_sooner():
     assert 4 * last_ps(0, **{"active-chunks-per-dimension": 9}) == last_ps(0)
 
 
+def test_a_slow_memory_is_read_to_the_ns_and_never_in_negative_time():
+    # 1 kB/s: 7 steps with three passes of 32 KiB, 32.768 s each.
+    changes = {"preferred-dataset-splits": 1, "local-mem-bw": 1e-6}
+    step_ps = LATENCY + 2**17 * PER_BYTE
+    assert last_ps(0, **changes) == 14 * (step_ps + 10 * NS) + 10 * NS + 7 * 3 * 131_072 * 10**9
+
+
+def test_a_memory_that_takes_more_than_ten_days_is_refused():
+    system = astra.read('{"local-mem-bw": 1e-6}', "x.json")
+    files = [trace(node(1, 7, comm_type=0, comm_size=2**50))] * 8
+    with pytest.raises(FieldError, match="lasts 1.41e.20 ns; three of them at most ten days"):
+        chakra.read(files, chakra.Missing(rings, system=system))
+
+
 def test_a_gather_adds_nothing_up_and_has_what_each_rank_gives():
     one_part = 7 * (LATENCY + 2**18 * PER_BYTE + 10 * NS) + 10 * NS
     assert last_ps(2) == 4 * one_part
@@ -72,8 +86,14 @@ def test_keys_that_decide_nothing_are_said():
             '{"preferred-dataset-splits": 0}',
             "preferred-dataset-splits: '0' is no whole number, 1 to",
         ),
-        ('{"local-mem-bw": "fast"}', "local-mem-bw: 'fast' is no number"),
-        ('{"local-mem-bw": NaN}', "local-mem-bw: 'nan' is no number"),
+        ('{"local-mem-bw": "fast"}', "local-mem-bw: 'fast' is neither 0 nor a number from 1e-06"),
+        ('{"local-mem-bw": NaN}', "local-mem-bw: 'nan' is neither 0 nor"),
+        ('{"local-mem-bw": 1e-11}', "local-mem-bw: '1e-11' is neither 0 nor"),
+        ('{"local-mem-bw": -1}', "local-mem-bw: '-1' is neither 0 nor"),
+        (
+            '{"roofline-enabled": 1, "local-mem-bw": 5, "peak-perf": 1e-13}',
+            "peak-perf: '1e-13' is neither 0 nor",
+        ),
         ('{"roofline-enabled": 1}', "a roofline needs peak-perf and local-mem-bw."),
         ('{"model-shared-bus": 1}', "model-shared-bus is not simulated. Write 0."),
         ('{"all-reduce-implementation": ["ring", "ring"]}', "2 dimensions; operations of one"),
