@@ -434,6 +434,11 @@ def _along(
     involved = node.attributes.get("involved_dim", ())
     if not isinstance(involved, tuple):
         raise FieldError(key, f"{node.where}: involved_dim is no list of flags.")
+    if involved and len(involved) < len(dimensions):
+        raise FieldError(
+            "dimensions", f"{list(dimensions[:8])}: {node.where} has involved_dim of"
+            f" {len(involved)} dimensions. Write as many or fewer.",
+        )  # fmt: skip
     if all(involved[: len(dimensions) or None]):
         return tuple(range(ranks))
     if not dimensions:

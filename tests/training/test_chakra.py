@@ -207,6 +207,12 @@ def test_dimensions_are_counted_through_the_first_one_first():
     }
 
 
+@pytest.mark.parametrize("flags", [(1,), (0,)])
+def test_no_dimension_is_left_unsaid(flags):
+    with pytest.raises(FieldError, match=r"\[3, 2\]: trace.0.et: node 1 has involved_dim of 1 dim"):
+        _read([trace(node(1, 7, involved_dim=flags, **REDUCE))] * 6, dimensions=(3, 2))
+
+
 @pytest.mark.parametrize("dimensions", [(2, 2), (3, 3)])
 def test_dimensions_have_as_many_ranks_as_the_trace(dimensions):
     with pytest.raises(FieldError, match="ranks; the trace has 6"):
