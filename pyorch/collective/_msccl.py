@@ -26,6 +26,9 @@ TYPES = {
 }  # fmt: skip
 BUFFERS = ("i", "o", "s")
 _MOST_BYTES, _MOST_STEPS, _MOST_CHUNKS, _MOST_GPUS = 64 * 2**20, 10**6, 2**16, 2**12
+#: Chunks on all ranks together, those that all steps move, and messages: what is followed of them
+#: grows with the first two and with the square of the third. Public programs have 8064 messages.
+_MOST_HELD, _MOST_MOVED, _MOST_SENDS = 10**6, 10**6, 2**16
 _WHOLE = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
 Place = tuple[str, int]
@@ -90,10 +93,23 @@ def read(file: FileRef) -> Program:
     if len(list(root.iter("step"))) > _MOST_STEPS:
         raise FieldError(KEY, f"{where}: more than {_MOST_STEPS} steps.")
     chunks = known.number(root, "nchunksperloop", "algo", 1, _MOST_CHUNKS)
+    _check_most(where, {"chunks of all ranks": (ranks * chunks, _MOST_HELD)})
     blocks = [dict(known.blocks(gpus[rank], rank, ranks)) for rank in range(ranks)]
+    steps = [step for own in blocks for block in own.values() for step in block.steps]
+    _check_most(where, {
+        "chunks in all steps": (sum(step.count for step in steps), _MOST_MOVED),
+        "messages": (sum("s" in step.does for step in steps), _MOST_SENDS),
+    })  # fmt: skip
     return Program(
         root.get("name", ""), OPERATIONS[operation], chunks, root.get("inplace") == "1", blocks
     )
+
+
+def _check_most(where: str, numbers: dict[str, tuple[int, int]]) -> None:
+    """Raise FieldError for a number that is above its limit."""
+    for what, (number, most) in numbers.items():
+        if number > most:
+            raise FieldError(KEY, f"{where}: {number:,} {what}; at most {most:,}.")
 
 
 class _Reader:
@@ -119,6 +135,7 @@ class _Reader:
     ) -> Iterator[tuple[int, Block]]:
         """Yield the thread blocks of a rank by their numbers."""
         seen = set()
+        connected: dict[tuple[str, int, int], int] = {}
         for block in gpu.iter("tb"):
             at = f"gpu {rank}"
             number = self.number(block, "id", at, 0, _MOST_STEPS)
@@ -133,6 +150,13 @@ class _Reader:
                 self.step(step, f"{at}, step {i}") for i, step in enumerate(block.iter("step"))
             ]
             channel = self.number(block, "chan", at, 0, _MOST_STEPS)
+            for what, peer in (("sends to", send), ("receives from", receive)):
+                other = connected.setdefault((what, peer, channel), number)
+                if peer >= 0 and other != number:
+                    raise FieldError(
+                        KEY, f"{self._where}: {at}: tb {other} {what} {peer} over channel"
+                        f" {channel}, too. Give each its own channel.",
+                    )  # fmt: skip
             found = Block(send, receive, channel, steps)
             for i, step in enumerate(steps):
                 peers = {"s": send, "r": receive}

@@ -22,6 +22,8 @@ from pyorch.spec.files import FileRef, InputFile
 
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 
+#: Pairs of messages that one step waits for, of all steps together.
+_MOST_COMPARED = 10**8
 #: A chunk: which one it is, and a bit for each rank whose data are in it.
 Held = tuple[int, int]
 #: An end of a message: its row, and at which side it is known.
@@ -114,12 +116,14 @@ class _Run:
     def __init__(self, program: Program, where: str):
         self._program, self._where, self._n = program, where, len(program.blocks)
         self._held: list[dict[Place, Held]] = [self._begins(rank) for rank in range(self._n)]
-        self._came: list[dict[Place, int]] = [{} for _ in range(self._n)]
+        #: The message with which a chunk came, unless it has been added to what the rank had.
+        self._came: list[dict[Place, int | None]] = [{} for _ in range(self._n)]
         self._rows: list[tuple[int, int, int, bool]] = []
         self._carried: list[list[Held]] = []
-        self._reduced: set[int] = set()
+        self._reduced: set[int | None] = set()
         self._waits: list[set[End]] = []
         self._implied: list[int] = []
+        self._compared = 0
         self._ends: dict[tuple[int, int, int], set[End]] = {}
         self._sent: dict[tuple[int, int, int], list[int]] = defaultdict(list)
         self._taken: dict[tuple[int, int, int], int] = defaultdict(int)
@@ -239,12 +243,15 @@ class _Run:
         if "a" in step.does:
             other = [held.get(place) for place in target] if came is None else mine
             found = [self._sum(a, b, at) for a, b in zip(found, other, strict=True)]
-            rows = [row] if came is not None else [brought.get(place, -1) for place in source]
-            self._reduced |= {one for one in rows if one >= 0}
+        by = [row] * step.count if came is not None else [brought.get(place) for place in source]
+        if "a" in step.does:
+            beside = [brought.get(place) for place in (target if came is None else source)]
+            # A sum of two that came is a reduction of one; the other is reduced when it is added.
+            self._reduced |= {a if a is not None else b for a, b in zip(by, beside, strict=True)}
+            by = [None if a is None else b for a, b in zip(by, beside, strict=True)]
         if "c" in step.does or (came is None and "a" in step.does):
-            for place, one in zip(target, found, strict=True):
-                held[place] = one
-                brought[place] = row
+            for place, one, its_row in zip(target, found, by, strict=True):
+                held[place], brought[place] = one, its_row
         return found
 
     def _sum(self, a: Held, b: Held | None, at: str) -> Held:
@@ -280,6 +287,9 @@ class _Run:
         """Return ends without those that follow from others."""
         if len(ends) < 2:
             return ends
+        self._compared += len(ends) ** 2
+        if self._compared > _MOST_COMPARED:
+            raise self._error("its steps wait for too many messages at a time")
         found = set(ends)
         for end in ends:
             known = self._known(*end) & ~(1 << 2 * end[0] + end[1])
@@ -326,6 +336,6 @@ class _Run:
         step = np.zeros(len(rows), dtype=np.int64)
         for flow, after, _ in edges:
             step[flow] = max(step[flow], step[after] + 1)
-        reduced = np.isin(np.arange(len(rows)), list(self._reduced))
+        reduced = np.isin(np.arange(len(rows)), [row for row in self._reduced if row is not None])
         needed = np.ones(len(rows), dtype=bool)
         return Graph(src, dst, size, step, own.astype(bool), needed, reduced, *waits)

@@ -131,6 +131,53 @@ def test_a_second_block_waits_and_a_local_sum_counts(load):
         assert sorted(graph.src[waits].tolist()) == [1, 2]
 
 
+@pytest.mark.parametrize(
+    "local",
+    [
+        [("re", ("s", 0), ("i", 0))],
+        [("cpy", ("s", 0), ("s", 1)), ("re", ("s", 1), ("i", 0))],
+        [("re", ("i", 0), ("s", 0)), ("cpy", ("s", 0), ("i", 0))],
+    ],
+)
+def test_what_came_is_reduced_wherever_it_is_added(load, local):
+    steps = [step(0, "s"), step(1, "r", target=("s", 0))]
+    steps += [step(i, *one) for i, one in enumerate(local, 2)]
+    graph = msccl.graph(
+        Call("all_reduce", 2, 8), load(algo("allreduce", 1, [[(1, 1, steps)], [(0, 0, steps)]]))
+    )
+
+    assert graph.reduced.tolist() == [True, True]
+
+
+def test_a_sum_of_two_that_came_is_one_reduction_and_its_sum_another(load):
+    # Rank 0 adds what came from 1 to what came from 2, and then both to its own.
+    blocks = [(-1, 1, [step(0, "r", target=("s", 0))]), (2, 2, [
+        step(0, "r", target=("s", 1)), step(1, "re", ("s", 0), ("s", 1), after=(0, 0)),
+        step(2, "re", ("s", 1)), step(3, "s"),
+    ]), (1, -1, [step(0, "s", after=(1, 2))])]  # fmt: skip
+    others = [[(0, 0, [step(0, "s"), step(1, "r")])]] * 2
+    graph = msccl.graph(Call("all_reduce", 3, 90), load(algo("allreduce", 1, [blocks, *others])))
+
+    assert graph.reduced.tolist() == (graph.dst == 0).tolist()
+
+
+def a_result_after(n):
+    """Return an all-reduce of two, whose rank 1 has waited for `n` other messages."""
+    exchange = [step(0, "s"), step(1, "r", target=("s", 0)), step(2, "re", ("s", 0), ("i", 0))]
+    one = f'<tb id="{n}" send="{{0}}" recv="{{0}}" chan="{n}">' + "".join(exchange) + "</tb>"
+    sends = [f'<tb id="{i}" send="1" recv="-1" chan="{i}">{step(0, "s")}</tb>' for i in range(n)]
+    takes = [
+        f'<tb id="{i}" send="-1" recv="0" chan="{i}">{step(0, "r", target=("s", 1))}</tb>'
+        for i in range(n)
+    ]
+    waits = f'<tb id="{n + 1}" send="-1" recv="-1" chan="0">' + "".join(
+        step(i, "nop", after=(i, 0)) for i in range(n)
+    )
+    gpus = [[*sends, one.format(1)], [*takes, one.format(0), waits + "</tb>"]]
+    text = "".join(f'<gpu id="{i}">{"".join(tbs)}</gpu>' for i, tbs in enumerate(gpus))
+    return f'<algo nchunksperloop="1" ngpus="2" coll="allreduce" inplace="1">{text}</algo>'
+
+
 GOOD = ring_of(3)
 MISTAKES = {
     "no xml": ("<algo", "is no XML: "),
@@ -164,12 +211,40 @@ MISTAKES = {
         GOOD.replace('srcoff="2" dstbuf="i" dstoff="2"', 'srcoff="1" dstbuf="i" dstoff="1"', 1),
         "adds chunks that do not belong together",
     ),
+    "chunks of many ranks": (
+        '<algo nchunksperloop="65536" ngpus="64" coll="allreduce">'
+        + "".join(f'<gpu id="{rank}"/>' for rank in range(64)) + "</algo>",
+        "4,194,304 chunks of all ranks; at most 1,000,000.",
+    ),
+    "steps of many chunks": (
+        algo("allreduce", 1, [[(1, 1, [step(i, "s", count=65536) for i in range(16)])], []]),
+        "1,048,576 chunks in all steps; at most 1,000,000.",
+    ),
+    "many messages": (
+        algo("allreduce", 1, [[(1, 1, [step(0, "s")] * (2**16 + 1))], []]),
+        "65,537 messages; at most 65,536.",
+    ),
+    "two senders over one channel": (
+        algo("allreduce", 1, [[(1, 1, [step(0, "s")]), (1, -1, [step(0, "s")])], []]),
+        "gpu 0, tb 1: tb 0 sends to 1 over channel 0, too. Give each its own channel.",
+    ),
+    "two receivers over one channel": (
+        algo("allreduce", 1, [[(1, 1, [step(0, "r")]), (-1, 1, [step(0, "r")])], []]),
+        "gpu 0, tb 1: tb 0 receives from 1 over channel 0, too.",
+    ),
     "another count": (GOOD.replace('cnt="1"', 'cnt="2"', 1), "1 chunks, but 2 are sent"),
     "what is not there": (
         algo("allreduce", 1, [[(1, 1, [step(0, "s", ("s", 4))])], [(0, 0, [step(0, "r")])]]),
         "there is nothing yet in ('s', 4)",
     ),
 }  # fmt: skip
+
+
+def test_steps_that_wait_for_ever_more_messages_are_refused(load, monkeypatch):
+    monkeypatch.setattr(msccl, "_MOST_COMPARED", 10_000)
+    msccl.check(Call("all_reduce", 2, 2), load(a_result_after(1)))
+    with pytest.raises(FieldError, match="its steps wait for too many messages at a time"):
+        msccl.check(Call("all_reduce", 2, 2), load(a_result_after(40)))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
