@@ -14,7 +14,7 @@ Source: MLCommons Chakra, et_def.proto (fields of 2023), read and written withou
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from pyorch.training._protobuf import encoded, framed
 from pyorch.training.astra import System
 from pyorch.training.builder import Builder
 from pyorch.training.chakra_nodes import COLL, COMP, METADATA, PS_PER_US, RECV, SEND, Groups, Node
-from pyorch.training.foreign import Padded, Trace
+from pyorch.training.foreign import Algorithm, Padded, Trace
 from pyorch.training.graph import (
     AT_RECEIVER,
     BARRIER,
@@ -65,7 +65,7 @@ class Missing(NamedTuple):
     Attributes
     ----------
     algorithm : callable
-        Messages of a collective operation: `graph` of a module of `pyorch.collective`.
+        Module of `pyorch.collective` that does an operation, and its parameters.
     groups : mapping
         Ranks of each communicator by `pg_name`. A trace may name some itself; "" and "0" are all
         ranks unless one of both says something else.
@@ -77,7 +77,7 @@ class Missing(NamedTuple):
         Of ASTRA-sim: how vectors are cut, and what steps cost.
     """
 
-    algorithm: Callable[[Call], Graph]
+    algorithm: Algorithm
     groups: Mapping[str, Sequence[int]] = {}
     dimensions: Sequence[int] = ()
     roofline: Roofline | None = None
@@ -151,8 +151,9 @@ def read(
     for call, members in together:
         ranks = np.array([[nodes[index].rank for index in members]])
         begin = np.array([[begun[index] for index in members]])
-        messages = padded(missing.system.part(call), nodes[members[0]].where)
-        done = _in_parts(build, messages, ranks, begin, call.operation, missing.system)
+        system = missing.system
+        messages = padded(system.part(call), system.splits, nodes[members[0]].where)
+        done = _in_parts(build, messages, ranks, begin, call.operation, system)
         ends.update(zip(members, done[0].tolist(), strict=True))
     edges = [(row[a], ends[b], int(nodes[b].kind == SEND and not nodes[b].works)) for a, b in waits]
     edges += [(row[recv], row[send], AT_RECEIVER) for recv, send in sends.items()]

@@ -2,11 +2,15 @@
 """What readers of task graphs share: their result, and operations whose parts are made equal."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pyorch.collective._graph import Call, Graph
 from pyorch.spec.fields import FieldError
+from pyorch.spec.limits import MOST_FLOWS
 from pyorch.training.graph import TaskGraph
+
+#: The module of `pyorch.collective` that does an operation, and its parameters.
+Algorithm = Callable[[str], tuple[Any, Any]]
 
 
 class Trace(NamedTuple):
@@ -19,34 +23,54 @@ class Trace(NamedTuple):
 class Padded:
     """Messages of operations, of which some are made larger so that ranks have equal parts.
 
-    NCCL pads them, too.
+    NCCL pads them, too. They are counted before they are made.
 
     Parameters
     ----------
     algorithm : callable
-        Messages of a collective operation: `graph` of a module of `pyorch.collective`.
+        Module of `pyorch.collective` that does an operation, and its parameters.
     where, key : str
         File and key of the scenario, for messages.
     """
 
-    def __init__(self, algorithm: Callable[[Call], Graph], where: str, key: str):
+    def __init__(self, algorithm: Algorithm, where: str, key: str):
         self._algorithm, self._where, self._key = algorithm, where, key
         self._more_bytes: list[int] = []
+        self._n_messages = 0
 
-    def __call__(self, call: Call, where: str = "") -> Graph:
-        """Return the messages; FieldError, at `where`, if the algorithm cannot do that."""
+    def __call__(self, call: Call, times: int, where: str = "") -> Graph:
+        """Return the messages of an operation that is done so many times.
+
+        Raises
+        ------
+        FieldError
+            At `where`: the algorithm cannot do that, or there are too many messages.
+        """
         try:
             try:
-                return self._algorithm(call)
+                return self._messages(call, times)
             except FieldError as error:
                 padded = -(-call.data_bytes // call.ranks) * call.ranks
                 if error.field != "bytes" or padded == call.data_bytes:
                     raise
-                found = self._algorithm(call._replace(data_bytes=padded))
+                found = self._messages(call._replace(data_bytes=padded), times)
                 self._more_bytes.append(padded - call.data_bytes)
                 return found
         except FieldError as error:
             raise FieldError(self._key, f"{where or self._where}: {error}") from None
+
+    def _messages(self, call: Call, times: int) -> Graph:
+        """Return the messages, if they are not too many together with those before."""
+        module, params = self._algorithm(call.operation)
+        module.check(call, params)
+        n_messages = self._n_messages + module.counts(call, params).messages * times
+        if n_messages > MOST_FLOWS:
+            raise FieldError(
+                "messages", f"{n_messages:,} with this {call.operation} of {call.ranks} ranks; at"
+                f" most {MOST_FLOWS:,}.",
+            )  # fmt: skip
+        self._n_messages = n_messages
+        return module.graph(call, params)
 
     def remarks(self) -> Iterator[str]:
         """Yield what there is to say."""

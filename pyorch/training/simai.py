@@ -10,17 +10,16 @@ Source: SimAI 1.7, astra-sim/workload/Workload.cc and Layer.cc; groups: MockNccl
 """
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from pyorch.collective._graph import Call, Graph
+from pyorch.collective._graph import Call
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES, MOST_TASKS
 from pyorch.training.builder import Builder, Rows
-from pyorch.training.foreign import Padded, Trace
+from pyorch.training.foreign import Algorithm, Padded, Trace
 
 _PS_PER_NS = 1000
 TRANSFORMERS = ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER")
@@ -65,6 +64,12 @@ class Row(NamedTuple):
     weight_gradient: Pass
     update_ns: int
 
+    def passes(self, policy: str) -> tuple[Pass, ...]:
+        """Return the passes that ranks do."""
+        if policy == MICRO:
+            return (self.weight_gradient,)
+        return self.forward, self.input_gradient, self.weight_gradient
+
 
 class Workload(NamedTuple):
     """What a file says: `sizes` by TP, EP, PP and gpus; `others` are keys that decide nothing."""
@@ -78,7 +83,7 @@ class Workload(NamedTuple):
 
 def read(
     text: str,
-    algorithm: Callable[[Call], Graph],
+    algorithm: Algorithm,
     gpus: int | None = None,
     where: str = "workload",
     key: str = "file",
@@ -90,7 +95,7 @@ def read(
     text : str
         What is in it.
     algorithm : callable
-        Messages of a collective operation: `graph` of a module of `pyorch.collective`.
+        Module of `pyorch.collective` that does an operation, and its parameters.
     gpus : int, optional
         How many ranks there are; by default `all_gpus` over `pp`, those of one pipeline stage.
     where, key : str
@@ -103,6 +108,16 @@ def read(
     """
     work = parse(text, where, key)
     ranks = _ranks(work, gpus, where)
+    n_steps = sum(
+        bool(its.duration_ns) + bool(its.communication)
+        for row in work.rows
+        for its in row.passes(work.policy)
+    )
+    if n_steps * ranks > MOST_TASKS:
+        raise FieldError(
+            key, f"{where}: {n_steps:,} computations and operations of {ranks:,} ranks; at most"
+            f" {MOST_TASKS:,} in all.",
+        )  # fmt: skip
     program = _Program(work, ranks, algorithm, where, key)
     if work.policy == MICRO:
         for row in work.rows:
@@ -131,6 +146,8 @@ def parse(text: str, where: str, key: str) -> Workload:
         )  # fmt: skip
     sizes, others = _first_line(lines[0][1][1:], f"{where}:{lines[0][0]}", key)
     at = f"{where}:{lines[1][0]}"
+    if len(lines[1][1]) > 1:
+        raise FieldError(key, f"{at}: {quoted(lines[1][1][1])} stands behind the number of rows.")
     n_rows = _number(lines[1][1][0], "number of rows", MOST_TASKS, at, key)
     if len(lines) - 2 != n_rows or not n_rows:
         raise FieldError(
@@ -146,8 +163,12 @@ def parse(text: str, where: str, key: str) -> Workload:
 def _first_line(words: list[str], at: str, key: str) -> tuple[dict[str, int], list[str]]:
     """Return sizes of groups, and keys that decide nothing."""
     sizes, others = {}, []
+    seen = set()
     for name, value in zip(words[::2], words[1::2], strict=False):
         name = name.rstrip(":")
+        if name in seen:
+            raise FieldError(key, f"{at}: {quoted(name)} stands twice.")
+        seen.add(name)
         if name in SIZES:
             sizes[SIZES[name]] = _number(value, name, MOST_NODES, at, key)
             if not sizes[SIZES[name]]:
@@ -216,7 +237,13 @@ def _ranks(work: Workload, gpus: int | None, where: str) -> int:
     sizes = work.sizes
     if gpus is None and "gpus" not in sizes:
         raise FieldError("gpus", f"{where}: does not say how many GPUs there are. Write gpus: 64.")
-    ranks = gpus or sizes["gpus"] // sizes.get("PP", 1)
+    stages = sizes.get("PP", 1)
+    if gpus is None and sizes["gpus"] % stages:
+        raise FieldError(
+            "gpus", f"{where}: {sizes['gpus']} GPUs are not {stages} equal pipeline stages. Write"
+            " the GPUs of one stage, gpus: 64.",
+        )  # fmt: skip
+    ranks = gpus or sizes["gpus"] // stages
     together = sizes.get("TP", 1) * sizes.get("EP", 1)
     if ranks < 2 or ranks % together:
         raise FieldError(
@@ -257,9 +284,7 @@ def groups(kind: str, sizes: dict[str, int], ranks: int) -> np.ndarray:
 class _Program:
     """What all ranks do, one row after the other."""
 
-    def __init__(
-        self, work: Workload, ranks: int, algorithm: Callable[[Call], Graph], where: str, key: str
-    ):
+    def __init__(self, work: Workload, ranks: int, algorithm: Algorithm, where: str, key: str):
         self.build = Builder(ranks)
         self.padded = Padded(algorithm, where, key)
         self._sizes, self._all = work.sizes, np.arange(ranks)
@@ -302,7 +327,8 @@ class _Program:
             self.build.wait(both, self._last[its.group])
             begin = both
         call = Call(its.operation, members.shape[1], its.size_bytes)
-        done = self.build.collective(self.padded(call), members, begin[members], its.group)
+        messages = self.padded(call, len(members))
+        done = self.build.collective(messages, members, begin[members], its.group)
         by_rank = np.empty_like(begin)
         by_rank[members] = done
         self._last[its.group] = by_rank
@@ -324,6 +350,18 @@ def _remarks(work: Workload, ranks: int, padded: Padded, where: str) -> tuple[st
         )
     if work.others:
         found.append(f"{', '.join(work.others)} are not used")
+    if work.policy == MICRO:
+        others = [its for row in work.rows for its in (row.forward, row.input_gradient)]
+        if left_out := sum(bool(its.duration_ns or its.communication) for its in others):
+            found.append(
+                f"{left_out} forward passes and input gradients are left out: {MICRO} has weight"
+                " gradients alone"
+            )
+    if idle := sum(
+        bool(row.update_ns) and not any(its.communication for its in row.passes(work.policy))
+        for row in work.rows
+    ):
+        found.append(f"{idle} updates are left out: their rows have no operation")
     if work.ignored:
         found.append(f"{work.ignored} {IGNORED}s are left out, as SimAI does")
     return (f"{where}: {'; '.join(found)}.",) if found else ()

@@ -15,7 +15,6 @@ import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch import plugins
-from pyorch.collective import _graph as collective
 from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec.fields import (
     FOUND,
@@ -31,7 +30,7 @@ from pyorch.spec.files import FileRef, InputFile, content
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.training import astra, chakra, goal, goal_binary, graph, simai, tables
-from pyorch.training.foreign import Trace
+from pyorch.training.foreign import Algorithm, Trace
 from pyorch.units import COMPUTE
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, clocks, placed
@@ -284,17 +283,14 @@ def _trace(asked: _Asked) -> Trace:
     return found
 
 
-def _algorithm(chosen: dict[str, str]):
-    """Return what makes the messages of an operation."""
+def _algorithm(chosen: dict[str, str]) -> Algorithm:
+    """Return what says which module does an operation."""
 
-    def messages(call: collective.Call) -> collective.Graph:
-        name = (ALGORITHMS | chosen)[call.operation]
-        module = plugins.load("pyorch.collective", name)
-        params = module.Params()
-        module.check(call, params)
-        return module.graph(call, params)
+    def module(operation: str) -> tuple[Any, Any]:
+        found = plugins.load("pyorch.collective", (ALGORITHMS | chosen)[operation])
+        return found, found.Params()
 
-    return messages
+    return module
 
 
 def _groups(file: FileRef) -> dict[str, list[int]]:

@@ -75,6 +75,12 @@ def test_keys_that_decide_nothing_are_said():
     assert found.remarks == ("trace.*.et: keys boost-mode of the system are not used.",)
 
 
+def test_messages_of_all_parts_are_counted_before_they_are_made():
+    # 8 x 14 messages for each of a million parts.
+    with pytest.raises(FieldError, match="117,440,512 with this all_reduce of 8 ranks; at most"):
+        last_ps(0, **{"preferred-dataset-splits": 2**20})
+
+
 @pytest.mark.parametrize(
     "text, message",
     [

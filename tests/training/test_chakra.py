@@ -23,8 +23,8 @@ ALL_REDUCE = bytes.fromhex(
 )
 
 
-def rings(call):
-    return ring.graph(call, ring.Params())
+def rings(_):
+    return ring, ring.Params()
 
 
 def _read(files, algorithm=rings, communicators=None, **more):
@@ -106,7 +106,9 @@ def test_a_ring_all_reduce_there_and_back():
     n, size = 5, 500
     build = Builder(n)
     begin = build.compute(np.arange(n)[None], 10_000_000, "forward")
-    build.collective(rings(Call("all_reduce", n, size)), np.arange(n)[None], begin, "DP")
+    build.collective(
+        ring.graph(Call("all_reduce", n, size), ring.Params()), np.arange(n)[None], begin, "DP"
+    )
     graph = build.graph()
     again = _read(chakra.write(graph), rings)
 
@@ -197,7 +199,7 @@ def test_dimensions_are_counted_through_the_first_one_first():
     # 6 ranks of [2, 3]: along the first 0-1, 2-3, 4-5; along the second 0-2-4 and 1-3-5.
     def pairs(flags):
         files = [trace(node(1, 7, comm_type=6, comm_size=600, involved_dim=flags))] * 6
-        graph = _read(files, lambda call: direct.graph(call, direct.Params()), dimensions=(2, 3))
+        graph = _read(files, lambda _: (direct, direct.Params()), dimensions=(2, 3))
         sent = graph.kind == MESSAGE
         return set(zip(graph.device[sent].tolist(), graph.peer[sent].tolist(), strict=True))
 

@@ -9,7 +9,7 @@ from task_times import LATENCY, PER_BYTE, ends
 
 from pyorch.collective import direct, ring
 from pyorch.spec.fields import FieldError
-from pyorch.training import COMPUTE, MESSAGE, chakra, check, goal, simai
+from pyorch.training import COMPUTE, MESSAGE, chakra, check, foreign, goal, simai
 
 HEAD = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: {tp} ep: {ep} pp: {pp} vpp: 1"
 HEAD += " ga: 1 all_gpus: {n} checkpoints: 0 checkpoint_initiates: 0"
@@ -17,9 +17,9 @@ NS = 1000
 US = 10**6
 
 
-def algorithm(call):
-    module = direct if call.operation == "all_to_all" else ring
-    return module.graph(call, module.Params())
+def algorithm(operation):
+    module = direct if operation == "all_to_all" else ring
+    return module, module.Params()
 
 
 def text(*rows, tp=2, ep=1, pp=1, n=4):
@@ -142,6 +142,39 @@ def test_as_other_formats_it_takes_the_same_time():
     assert ends(chakra.read(chakra.write(graph), missing).graph).max() == last
 
 
+def test_what_a_micro_test_leaves_out_is_said():
+    rows = [row("900 ALLREDUCE 8", "0 ALLGATHER 8", "1 ALLREDUCE 4000"), row(update=5)]
+    found = simai.read("\n".join(["MICRO", "2", *rows]), algorithm, 4)
+
+    assert found.remarks == (
+        "workload: 2 forward passes and input gradients are left out: MICRO has weight gradients"
+        " alone; 1 updates are left out: their rows have no operation.",
+    )
+
+
+def test_messages_are_counted_before_they_are_made():
+    # 16384 x 16383 of an all-to-all: a column of them has 2 GiB.
+    with pytest.raises(FieldError, match="268,419,072 with this all_to_all of 16384 ranks; at"):
+        one = row(weight_gradient="0 ALLTOALL 268435456")
+        simai.read("\n".join(["MICRO", "1", one]), algorithm, 16384)
+
+
+def test_messages_of_all_operations_and_groups_are_counted_together(monkeypatch):
+    # A ring all-reduce of 4 ranks has 4 x 6 messages, in two groups 48.
+    monkeypatch.setattr(foreign, "MOST_FLOWS", 100)
+    one = row("0 ALLREDUCE 8192")
+
+    assert (read(one, one, tp=4, n=8).kind == MESSAGE).sum() == 96
+    with pytest.raises(FieldError, match="144 with this all_reduce of 4 ranks; at most 100."):
+        read(one, one, one, tp=4, n=8)
+
+
+def test_computations_are_counted_before_they_are_made():
+    ones = [row(weight_gradient="1 NONE 0")] * 30
+    with pytest.raises(FieldError, match="30 computations and operations of 1,000,000 ranks; at"):
+        simai.read("\n".join(["MICRO", "30", *ones]), algorithm, 10**6)
+
+
 GOOD = text(row("5 ALLREDUCE 4096"))
 MISTAKES = {
     "nothing": ("", "w.txt: has no two lines"),
@@ -157,7 +190,10 @@ MISTAKES = {
     "no size": (GOOD.replace("initiates: 0", "initiates:"), "w.txt:1: 'checkpoint_initiates:' has"),
     "groups of none": (GOOD.replace("ep: 1", "ep: 0"), "w.txt:1: ep is 0; write 1 or more."),
     "half a group": (GOOD.replace("all_gpus: 4", "all_gpus: 3"), "w.txt: 3 ranks are not whole"),
-    "no ranks": (GOOD.replace("all_gpus: 4", "ga: 1"), "does not say how many GPUs there are."),
+    "a part of a stage": (GOOD.replace("pp: 1", "pp: 3"), "4 GPUs are not 3 equal pipeline stages"),
+    "words behind the rows": (GOOD.replace("\n1\n", "\n1 2\n"), "w.txt:2: '2' stands behind the"),
+    "a key twice": (GOOD.replace("vpp: 1", "ep: 2"), "w.txt:1: 'ep' stands twice."),
+    "no ranks": (GOOD.replace("all_gpus: 4", "pp_comm: 1"), "does not say how many GPUs there"),
 }  # fmt: skip
 
 
