@@ -12,10 +12,12 @@ import json
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count
+from operator import index
 from pathlib import Path
 
 import numpy as np
@@ -193,7 +195,7 @@ class Session:
         ...     session.send(0, 5, 1_000_000), session.send(1, 5, 4096, start_ps=2_000_000)
         (0, 1)
         """
-        start_ps = self._now_ps if start_ps is None else start_ps
+        start_ps = self._now_ps if start_ps is None else _whole("start_ps", start_ps)
         if start_ps < self._now_ps:
             raise SimulationError(f"Session.send: {start_ps} ps is over, it is {self._now_ps} ps.")
         message = self._transmit(src, dst, size_bytes, start_ps, transport)
@@ -204,9 +206,14 @@ class Session:
     def _transmit(self, src: int, dst: int, size_bytes: int, start_ps: int, transport: int) -> int:
         """Send a message, and note it for `save`."""
         try:
-            message = self._send(self._opened(), src, dst, size_bytes, start_ps, transport)
-        except ctypes.ArgumentError as error:
-            raise SimulationError(f"Session.send: {error}; give whole numbers.") from None
+            fits = 0 <= src | dst | size_bytes | transport <= FOREVER_PS  # one test for all of them
+        except TypeError:
+            fits = False
+        if not fits:
+            given = {"src": src, "dst": dst, "size_bytes": size_bytes, "transport": transport}
+            for name, value in given.items():
+                _whole(name, value)
+        message = self._send(self._opened(), src, dst, size_bytes, start_ps, transport)
         if message < 0:
             raise self._failure("send")
         self._sent.append((self._passed_ps, start_ps, src, dst, size_bytes, transport))
@@ -311,7 +318,7 @@ class Session:
         ...     session.run()
         3000
         """
-        if time_ps < self._now_ps:
+        if _whole("time_ps", time_ps) < self._now_ps:
             raise SimulationError(f"Session.at: {time_ps} ps is over, it is {self._now_ps} ps.")
         heapq.heappush(self._timers, (time_ps, next(self._order), then))
 
@@ -343,18 +350,20 @@ class Session:
         ...     session.advance(5), session.now_ps, session.advance(), session.now_ps > 1_000_000
         (None, 5, 0, True)
         """
+        until_ps = _whole("until_ps", until_ps)
         while True:
             due_ps = min(self._timers[0][0], until_ps) if self._timers else until_ps
             message = self._advance(self._opened(), due_ps)
             self._now_ps = self._engine.PyorchNowPs(self._handle)
             is_reached = message < 0 and due_ps != FOREVER_PS
-            self._passed_ps = self._now_ps if is_reached else self._now_ps + 1
+            passed_ps = self._now_ps if is_reached else self._now_ps + 1
+            self._passed_ps = max(self._passed_ps, passed_ps)
             if message >= 0:
                 self._arrived(message)
                 return message
             if message == _FAILED:
                 raise self._failure("advance")
-            if not self._timers or self._timers[0][0] > due_ps or due_ps == FOREVER_PS:
+            if not self._timers or self._timers[0][0] > self._now_ps:
                 return None
             heapq.heappop(self._timers)[2]()
 
@@ -481,17 +490,24 @@ class Session:
         rows = csv.DictReader(text.splitlines())
         if tuple(rows.fieldnames or ()) != COLUMNS:
             raise SimulationError(f"{path}: line 1: the columns are not {', '.join(COLUMNS)}.")
-        for row in rows:
-            try:
-                passed_ps, start_ps, *ends = (int(row[name]) for name in COLUMNS)
-            except (TypeError, ValueError):
-                raise SimulationError(
-                    f"{path}: line {rows.line_num}: a row is {len(COLUMNS)} whole numbers."
-                ) from None
-            while self.advance(passed_ps) is not None:
-                pass
-            src, dst, size_bytes, transport = ends
+        for row in self._rows(rows, path):
+            passed_ps, start_ps, src, dst, size_bytes, transport = row
+            self.run(passed_ps)
             self._transmit(src, dst, size_bytes, start_ps, transport)
+
+    @staticmethod
+    def _rows(rows: "csv.DictReader[str]", path: Path | str) -> Iterator[list[int]]:
+        """Yield the rows of a file of `save`, as numbers in the order of `COLUMNS`."""
+        try:
+            for row in rows:
+                numbers = [_whole(name, int(row.pop(name))) for name in COLUMNS]
+                if row:
+                    raise ValueError
+                yield numbers
+        except (TypeError, ValueError, csv.Error, SimulationError):
+            raise SimulationError(
+                f"{path}: line {rows.line_num}: a row is {len(COLUMNS)} whole numbers, 0 or more."
+            ) from None
 
     def _opened(self) -> int:
         if self._handle is None:
@@ -518,6 +534,17 @@ class Session:
         rows = self._engine.PyorchRows(self._handle, table.encode())
         values = self._engine.PyorchValues(self._handle, table.encode(), name.encode())
         return np.ctypeslib.as_array(values, (rows,)).copy() if rows else np.zeros(0, np.int64)
+
+
+def _whole(name: str, value: int) -> int:
+    """Return a value of the engine; refuse what is no whole number of 63 bits."""
+    try:
+        whole = index(value)
+    except TypeError:
+        whole = -1
+    if not 0 <= whole <= FOREVER_PS:
+        raise SimulationError(f"Session: {name}: {value} is no whole number from 0 to 2^63 - 1.")
+    return whole
 
 
 def _libraries(text: str) -> list[str]:
@@ -547,4 +574,6 @@ def _made(request: dict) -> str:
     said = json.loads(done.stdout)
     if "error" in said:
         raise getattr(errors, said["error"])(said["message"])
+    for remark in said["remarks"]:
+        warnings.warn(remark, stacklevel=5)
     return said["text"]

@@ -205,7 +205,9 @@ def session(
     from pyorch.writing import write_text
 
     choice = one.Choice(scenario, sets or [], seed, variant, case, scale, asks=True)
-    write_text(out, text_of(one.choose(choice)))
+    chosen = one.choose(choice)
+    one.say_remarks([chosen])
+    write_text(out, text_of(chosen))
     typer.echo(f"{out}\n{advice()}")
 
 

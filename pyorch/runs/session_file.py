@@ -18,6 +18,7 @@ from pyorch import spec as specs
 from pyorch.errors import PyorchError, SpecError
 from pyorch.render.folder import write_run
 from pyorch.runs.choose import choose, named
+from pyorch.runs.remarks import remarks
 from pyorch.simulate import loader, modules
 
 
@@ -77,7 +78,8 @@ def main() -> None:
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what plug-ins print is no answer
     try:
-        said = {"text": text_of(chosen(json.load(sys.stdin)))}
+        run = chosen(json.load(sys.stdin))
+        said = {"text": text_of(run), "remarks": remarks([run])}
     except PyorchError as error:
         said = {"error": type(error).__name__, "message": str(error)}
     with answer:

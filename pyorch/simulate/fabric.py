@@ -429,7 +429,11 @@ class Fabric:
         self.domains = None if self.engine_type == "fluid" else 1
         needed = loader.libraries_of(self._type_names(), fluid=self.engine_type == "fluid")
         lines = ["pyorch session 1", *(f"library {name}" for name in needed)]
-        lines += [f"seed {self.seed}", *(f"link_class {index}" for index in self._link_classes)]
+        lines += [
+            f"seed {self.seed}",
+            f"stop {self.stop_ps}",
+            *(f"link_class {index}" for index in self._link_classes),
+        ]
         for role, index, type_name, attributes in self._parts():
             lines.append(f"part {role} {index} {type_name}")
             lines += [f"attribute {name} {value}" for name, value in attributes.items()]

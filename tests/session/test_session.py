@@ -167,9 +167,16 @@ def test_other_workloads_are_background():
         (lambda s: s.send(0, 99, 1), "there is no node 99"),
         (lambda s: s.send(3, 3, 1), "from host 3 to itself"),
         (lambda s: s.send(0, 1, 0), "1 byte or more, not 0"),
-        (lambda s: s.send(0, 1, 1, transport=4), "transport"),
+        (lambda s: s.send(0, 1, 1, transport=4), "there are 1 transports"),
         (lambda s: (s.advance(10), s.send(0, 1, 1, start_ps=9)), "9 ps is over"),
-        (lambda s: s.send(0, 1, 1.5), "whole numbers"),
+        (lambda s: s.send(0, 1, 1.5), "size_bytes: 1.5 is no whole number"),
+        (lambda s: s.send(0, 1, 2**64 + 1000), "size_bytes: 18446744073709552616 is no"),
+        (lambda s: s.send(-1, 1, 1), "src: -1 is no whole number"),
+        (lambda s: s.send(0, 1, 1, start_ps=2**64), "start_ps: 18446744073709551616 is no"),
+        (lambda s: s.advance(1e6), "until_ps: 1000000.0 is no whole number"),
+        (lambda s: s.at(1.5, print), "time_ps: 1.5 is no whole number"),
+        (lambda s: (s.flows(), s.send(0, 1, 1)), "cannot go on"),
+        (lambda s: (s.flows(), s.advance()), "cannot go on"),
         (lambda s: (s.advance(10), s.at(9, print)), "9 ps is over"),
         (lambda s: pyorch.Session(SCENARIO), "another session is open"),
         (lambda s: (s.close(), s.advance()), "it is closed"),
@@ -179,6 +186,60 @@ def test_misuse_is_refused_in_one_line(call, says):
     with pyorch.Session(SCENARIO) as session, pytest.raises(SimulationError) as refused:
         call(session)
     assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_what_is_refused_leaves_nothing_behind():
+    ends = []
+    for refused in ({}, {"transport": 4}, {"dst": 16}, {"dst": 99}, {"start_ps": 0}):
+        with pyorch.Session(SCENARIO) as session:
+            session.advance(10)
+            if refused:
+                with pytest.raises(SimulationError):
+                    session.send(**{"src": 0, "dst": 5, "size_bytes": 1_000} | refused)
+            assert session.send(0, 5, 1_000) == 0
+            session.run()
+            ends.append(session.flows()["receiver_end_ps"].tolist())
+    assert len(ends[0]) == 1
+    assert ends == [ends[0]] * len(ends)
+
+
+def test_a_message_that_a_timer_of_the_same_time_sends_is_saved_as_it_was_sent(tmp_path):
+    tables = []
+    with pyorch.Session(SCENARIO) as session:
+        session.on_delivered(
+            lambda message: (
+                message < 3 and session.at(session.now_ps, partial(session.send, 5, 0, 5_000))
+            )
+        )
+        session.send(0, 5, 10_000)
+        session.send(1, 5, 10_000)
+        session.run()
+        session.save(tmp_path / "sent.csv")
+        tables.append(session.flows())
+    with pyorch.Session(SCENARIO) as session:
+        session.replay(tmp_path / "sent.csv")
+        session.run()
+        tables.append(session.flows())
+        session_rows = (tmp_path / "sent.csv").read_text().splitlines()
+    first = tables[0]["receiver_end_ps"].tolist()
+    for line in session_rows[3:]:
+        passed_ps, start_ps, *_ = map(int, line.split(","))
+        assert start_ps in first
+        assert passed_ps == start_ps + 1
+    for name in tables[0]:
+        assert (tables[0][name] == tables[1][name]).all(), name
+
+
+def test_the_stop_of_the_scenario_is_the_end():
+    with pyorch.Session(SCENARIO | {"stop": "2 us"}) as session:
+        called = []
+        session.at(3_000_000, lambda: called.append(1))
+        session.send(0, 5, 1_000_000)
+        assert session.advance() is None
+        assert session.now_ps == 2_000_000
+        assert session.advance(5_000_000) is None
+        assert (session.now_ps, called) == (2_000_000, [])
+        assert session.flows()["receiver_end_ps"].tolist() == [-1]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +316,7 @@ def test_a_program_in_c_gets_the_same_times(program, tmp_path):
     ("edit", "says"),
     [
         (lambda text: "hello\n", "line 1: the first line is not"),
-        (lambda text: text[: len(text) // 2], "line .*(a number for each row|ends before)"),
+        (lambda text: text[: len(text) // 2], "line .*(is expected|ends before)"),
         (lambda text: text.replace("ns3::RoceTransport", "ns3::Rose"), "no TypeId 'ns3::Rose'"),
         (lambda text: text.replace("seed ", "sead "), "'sead' is none of"),
         (lambda text: text.replace("libroce.so", "librice.so"), "librice.so.*LD_LIBRARY_PATH"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// ASTRA-sim with a session of pyorch as its network; README.md says how it is called.
+// ASTRA-sim with a session of pyorch as its network; docs/sessions.md says how it is called.
 
 #include "pyorch-network.h"
 

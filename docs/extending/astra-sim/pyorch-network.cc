@@ -108,7 +108,7 @@ PyorchNetwork::Run()
         {
             Arrive(message);
         }
-        else if (!m_due.empty())
+        else if (!m_due.empty() && m_due.top().atPs <= PyorchNowPs(m_session))
         {
             const Handler handler = m_due.top().handler;
             m_due.pop();
@@ -116,7 +116,8 @@ PyorchNetwork::Run()
         }
         else
         {
-            std::cerr << m_underWay.size() << " messages do not arrive" << std::endl;
+            std::cerr << m_underWay.size() << " messages have not arrived by the stop of the "
+                      << "scenario, or never do" << std::endl;
             exit(1);
         }
     }

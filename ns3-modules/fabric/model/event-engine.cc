@@ -185,6 +185,7 @@ EventEngine::Append(FabricTables& tables)
         tables.nodes = m_nodes;
     }
     tables.SortAndCheckFurther(m_nodeById);
+    m_nic.CheckTransports(tables.flows);
     const uint32_t first = m_state.messages.Append(tables, m_state.EngineNowPs());
     m_nic.GiveEnds(first);
     m_state.FindReach(first);

@@ -262,12 +262,20 @@ Nic::EndpointOf(uint32_t host, uint32_t transport) const
 
 /// Abort if a message names a transport that there is not.
 static void
-CheckTransport(const Message& message, size_t transports)
+CheckTransport(int64_t flow, int64_t transport, size_t transports)
 {
-    NS_ABORT_MSG_IF(message.transport >= transports,
-                    "flows: flow " << message.id << ": transport is " << message.transport
-                                   << ", but there are " << transports
-                                   << " transports, counted from 0");
+    NS_ABORT_MSG_IF(transport < 0 || transport >= static_cast<int64_t>(transports),
+                    "flows: flow " << flow << ": transport is " << transport << ", but there are "
+                                   << transports << " transports, counted from 0");
+}
+
+void
+Nic::CheckTransports(const std::vector<FlowRow>& flows) const
+{
+    for (const auto& row : flows)
+    {
+        CheckTransport(row.id, row.transport, m_traits.size());
+    }
 }
 
 void
@@ -281,7 +289,7 @@ Nic::Build(const std::vector<ObjectFactory>& transports,
     for (uint32_t i = 0; i < m_state.messages.Size(); i++)
     {
         const Message& message = m_state.messages[i];
-        CheckTransport(message, transports.size());
+        CheckTransport(message.id, message.transport, transports.size());
         if (message.bytes != 0)
         {
             uses[message.src][message.transport] = true;
@@ -339,7 +347,6 @@ Nic::GiveEnds(uint32_t firstMessage)
     for (uint32_t i = firstMessage; i < m_state.messages.Size(); i++)
     {
         Message& message = m_state.messages[i];
-        CheckTransport(message, m_traits.size());
         if (message.bytes == 0)
         {
             continue;

@@ -246,8 +246,7 @@ Facade::Section(uint32_t factory, uint32_t index)
     TakeOptions<TraceOptions>(*section, options.trace);
     if (dynamic_cast<const HostModel*>(PeekPointer(section)))
     {
-        options.hosts.resize(std::max<size_t>(options.hosts.size(), index + size_t{1}));
-        TakeOptions<HostModel>(*section, options.hosts[index]);
+        TakeOptions<HostModel>(*section, ClassAt(options.hosts, index));
     }
 }
 

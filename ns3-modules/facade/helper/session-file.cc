@@ -44,7 +44,8 @@ class Reader
         return m_line;
     }
 
-    void Read()
+    /// @return when the run ends [ps]
+    int64_t Read()
     {
         if (NextLine() != FIRST_LINE)
         {
@@ -61,6 +62,7 @@ class Reader
             Obey(key, words);
         }
         GiveParts();
+        return m_stopPs;
     }
 
   private:
@@ -106,6 +108,10 @@ class Reader
         {
             m_facade.Seed(Take<uint64_t>(words, "a seed"));
         }
+        else if (key == "stop")
+        {
+            m_stopPs = Take<int64_t>(words, "a time");
+        }
         else if (key == "link_class")
         {
             m_facade.LinkClass(Take<uint32_t>(words, "a number"));
@@ -117,7 +123,7 @@ class Reader
         else
         {
             throw std::runtime_error("'" + key + "' is none of attribute, column, end, library, " +
-                                     "link_class, part, seed");
+                                     "link_class, part, seed, stop");
         }
     }
 
@@ -203,18 +209,19 @@ class Reader
     std::ifstream m_stream;
     Facade& m_facade;
     size_t m_line{0};
+    int64_t m_stopPs{INT64_MAX};
     std::vector<Part> m_parts; ///< One, or none
 };
 
 } // namespace
 
-void
+int64_t
 ReadSessionFile(const std::string& path, Facade& facade)
 {
     Reader reader(path, facade);
     try
     {
-        reader.Read();
+        return reader.Read();
     }
     catch (const std::exception& error)
     {

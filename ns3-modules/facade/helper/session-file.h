@@ -3,6 +3,7 @@
 #ifndef FABRIC_SESSION_FILE_H
 #define FABRIC_SESSION_FILE_H
 
+#include <cstdint>
 #include <string>
 
 namespace ns3
@@ -15,11 +16,12 @@ class Facade;
 /**
  * Load the libraries that a session file names, then tell a facade what the file says.
  *
- * A file is lines of words, as `pyorch export session` writes them:
+ * A file is lines of words, as `pyorch session` writes them:
  *
  *     pyorch session 1
  *     library libroce.so
  *     seed 7
+ *     stop 1000000000000
  *     part transport 0 ns3::RoceTransport
  *     attribute WindowBytes 430000
  *     link_class 1
@@ -32,9 +34,10 @@ class Facade;
  *
  * @param path of the file
  * @param facade that has been told nothing
+ * @return when the run ends [ps]
  * @throw std::runtime_error in one line with file, line number and what is wrong
  */
-void ReadSessionFile(const std::string& path, Facade& facade);
+int64_t ReadSessionFile(const std::string& path, Facade& facade);
 
 } // namespace fabric
 } // namespace ns3

@@ -19,9 +19,11 @@ using ns3::fabric::Facade;
 struct PyorchSession
 {
     Facade facade;
+    int64_t stopPs{0}; ///< End of the run
     int64_t nowPs{0};
     int64_t passedPs{0};         ///< All before it has happened
     int64_t sent{0};             ///< Messages so far
+    bool isFinished{false};      ///< Its tables are filled
     std::deque<int64_t> arrived; ///< Of now, not returned yet
     std::string names;           ///< For PyorchColumns
 };
@@ -48,7 +50,17 @@ Try(Result failed, Action&& action)
     }
 }
 
-/// Run until a message arrives, or all before a time has happened.
+void
+CheckGoesOn(const PyorchSession& session)
+{
+    if (session.isFinished)
+    {
+        throw std::runtime_error("its tables are filled, so it cannot go on; open another session");
+    }
+}
+
+/// Run until a message arrives, or all before a time has happened. If nothing is left to happen
+/// before the stop, time stays where it is.
 void
 RunUntil(PyorchSession& session, int64_t untilPs)
 {
@@ -58,7 +70,8 @@ RunUntil(PyorchSession& session, int64_t untilPs)
     const auto decided = facade.Decided();
     session.arrived.assign(decided.begin(), decided.end());
     std::sort(session.arrived.begin(), session.arrived.end());
-    if (decided.empty() && untilPs != PYORCH_FOREVER_PS)
+    const bool isIdle = facade.FlowsDone() == facade.FlowsTotal();
+    if (decided.empty() && (!isIdle || untilPs != session.stopPs))
     {
         session.nowPs = untilPs;
         session.passedPs = untilPs;
@@ -79,7 +92,7 @@ PyorchOpen(const char* path)
             throw std::runtime_error("another session is open in this process; close it first");
         }
         auto session = std::make_unique<PyorchSession>();
-        ns3::fabric::ReadSessionFile(path, session->facade);
+        session->stopPs = ns3::fabric::ReadSessionFile(path, session->facade);
         session->facade.Open();
         session->facade.Build();
         session->sent = static_cast<int64_t>(session->facade.FlowsTotal());
@@ -103,6 +116,7 @@ PyorchSend(PyorchSession* session,
            int64_t transport)
 {
     return Try<int64_t>(PYORCH_FAILED, [&] {
+        CheckGoesOn(*session);
         if (bytes < 1)
         {
             throw std::runtime_error("a message has 1 byte or more, not " + std::to_string(bytes));
@@ -121,9 +135,11 @@ int64_t
 PyorchAdvance(PyorchSession* session, int64_t untilPs)
 {
     return Try<int64_t>(PYORCH_FAILED, [&]() -> int64_t {
-        if (session->arrived.empty() && untilPs > session->nowPs)
+        CheckGoesOn(*session);
+        const int64_t endPs = std::min(untilPs, session->stopPs);
+        if (session->arrived.empty() && endPs > session->nowPs)
         {
-            RunUntil(*session, untilPs);
+            RunUntil(*session, endPs);
         }
         if (session->arrived.empty())
         {
@@ -151,6 +167,8 @@ int64_t
 PyorchFinish(PyorchSession* session)
 {
     return Try<int64_t>(PYORCH_FAILED, [&] {
+        CheckGoesOn(*session);
+        session->isFinished = true;
         session->facade.Finish();
         return 0;
     });

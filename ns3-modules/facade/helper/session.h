@@ -12,8 +12,8 @@
  *         printf("arrived at %lld ps\n", (long long)PyorchNowPs(session));
  *     PyorchClose(session);
  *
- * It is in C, so that other languages can call it. `pyorch export session SCENARIO` writes the
- * file. There is one session at a time in a process, and one thread calls it.
+ * It is in C, so that other languages can call it. `pyorch session SCENARIO` writes the file.
+ * There is one session at a time in a process, and one thread calls it.
  */
 
 #include <stddef.h>
@@ -52,8 +52,9 @@ extern "C"
                        int64_t transport);
 
     /**
-     * Let time pass until a message arrives, but not beyond a time. Of several messages that
-     * arrive at one time each call returns one, in the order of their ids.
+     * Let time pass until a message arrives, but not beyond a time, nor beyond the stop of the
+     * scenario. Of several messages that arrive at one time each call returns one, in the order of
+     * their ids.
      * @param untilPs if nothing arrives before, this becomes the time; what happens at this time
      *        has not happened then [ps]
      * @return id of a message whose last byte has arrived; PYORCH_NOTHING if none did; or

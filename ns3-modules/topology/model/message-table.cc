@@ -67,7 +67,9 @@ MessageTable::Add(const FlowRow& row, uint32_t src, uint32_t dst)
     message.id = row.id;
     message.startPs = WorldPs(static_cast<uint64_t>(row.startPs));
     const uint64_t ends = Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);
-    const auto own = static_cast<uint64_t>(row.connection == 0 ? row.id : row.connection);
+    const auto own = row.connection == 0
+                         ? static_cast<uint64_t>(row.id)
+                         : Mix64(Mix64(ends) ^ static_cast<uint64_t>(row.connection));
     const auto draw = [this](RandomUse use, uint64_t key) {
         return CounterRandom(m_seed, use, key).Bits(0);
     };
