@@ -199,6 +199,7 @@ def test_lines_behind_the_last_link_are_left_as_by_hpcc_and_said(tmp_path):
         ("t.txt", "", "is no HPCC topology"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 0 2 3 10"), ":1: '9 0 2 3 10 H100': a server has"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 -2 7 10"), ":1: .*nothing is there less than 0"),
+        ("t.txt", "2 1 -1\n1\n0 1 1Gbps 1us 0\n", ":1: '2 1 -1': .* less than 0 times"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 3 2 3 10"), "4 GPUs are not servers of 3, as"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 x 3 10"), ":1: .*write whole numbers only"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 2 4 10"), ":2: 5 ids of switches, but line 1"),
