@@ -182,7 +182,7 @@ def test_a_simai_topology_keeps_what_joins_the_gpus_of_a_server(tmp_path):
 
 def test_nvswitches_are_planes_of_the_servers_that_they_join(tmp_path):
     # Two NVSwitches in each server, 4 and 7, 5 and 6: not server by server.
-    two = "0 4 1 4 2 5 3 5 2 6 3 6 0 7 1 7".split()
+    two = ["0", "4", "1", "4", "2", "5", "3", "5", "2", "6", "3", "6", "0", "7", "1", "7"]
     links = [f"{a} {b} 1Tbps 25ns 0" for a, b in zip(two[::2], two[1::2], strict=True)]
     links += [f"{gpu} 8 400Gbps 500ns 0" for gpu in range(4)]
     (tmp_path / "t.txt").write_text("\n".join(["9 2 4 1 12 H100", "4 5 6 7 8", *links, ""]))
