@@ -118,6 +118,8 @@ def _rate_bps(gpu: ElementTree.Element, rank: int, path: str) -> int:
                 " GPUs do not forward.",
             )  # fmt: skip
         n_links += _number(nvlink, "count", where, _MOST_LINKS_OF_A_GPU)
+    if n_links > _MOST_LINKS_OF_A_GPU:
+        raise FieldError(KEY, f"{where}: has {n_links} NVLinks; at most {_MOST_LINKS_OF_A_GPU}.")
     if not n_links or per_link is None:
         raise FieldError(KEY, f"{where}: sm {sm} has no NVLink, so nothing joins it to the others.")
     return n_links * per_link

@@ -6,12 +6,14 @@ from pathlib import Path
 from types import ModuleType
 
 import naive_goal
+import naive_networks
 from compare import both, check_refusal
 from flows import COUNTS, STOP_PS, TABLES
 
 from pyorch.errors import PyorchError
 from pyorch.spec.network import Network
 from pyorch.spec.resolved import Link
+from pyorch.topology import nccl_xml
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.graph import COMPUTE, MESSAGE, TaskGraph
 from pyorch.workload import trace
@@ -84,6 +86,20 @@ def check_chakra(data: bytes, folder: Path) -> bool:
                        graph.size_bytes[graph.kind == MESSAGE].tolist(), strict=True))  # fmt: skip
     assert sent[1, 1000] >= 1, "what rank 1 sends is not there"
     return True
+
+
+def check_nccl_xml(data: bytes, folder: Path) -> bool:
+    """Each GPU has a cable of the rate of its NVLinks to one switch."""
+
+    def ours():
+        params = nccl_xml.Params.model_validate({"file": "net.yaml"}, context={"folder": folder})
+        links = nccl_xml.tables(params, LINK)["links"]
+        n = len(links["node_a"])
+        assert links["node_a"].tolist() == list(range(n)) and set(links["node_b"].tolist()) == {n}
+        return links["rate_bps"].tolist()
+
+    check_network(nccl_xml, data, folder)
+    return both(ours, lambda: naive_networks.nccl_xml(data), "net.yaml")
 
 
 def check_network(module: ModuleType, data: bytes, folder: Path) -> bool:

@@ -210,6 +210,8 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
         (ibnetdiscover, FABRIC.replace("4xHDR", "4xTDR"), "'4xTDR' is no width and speed"),
         (ibnetdiscover, FABRIC.replace("4xHDR", "0012xHDR"), "'0012xHDR' is no width and speed"),
         (ibnetdiscover, FABRIC.replace("[22] ", "[1234567890] "), "is no line of ibnetdiscover"),
+        (nccl_xml, SERVER.replace('count="17"', 'count="1000"').replace("</gpu>", 40_000 * (
+            '<nvlink count="1000" tclass="0x068000"/>') + "</gpu>"), "NVLinks; at most 1000."),
         (nccl_xml, "<system/>" + " " * 2**24, "16777225 B; at most 16777216."),
         (ibnetdiscover, FABRIC.partition("Switch  8")[0], "there is a link to S-0008f10400410015,"
          " but no Switch of this name. Is the file cut off?"),
