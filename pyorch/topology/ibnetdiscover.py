@@ -33,11 +33,11 @@ LANE_BPS = {
     "XDR": 2 * 10**11,
 }  # fmt: skip
 _NODE = re.compile(
-    r'(Switch|Ca)\s+\d+\s+"([SH]-(?:0x)?[0-9a-fA-F]+)"(?:.*?#\s*"([^"]*)")?.*', re.ASCII
+    r'(Switch|Ca)\s+\d+\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"(?:.*?#\s*"([^"]*)")?.*', re.ASCII
 )
 _PORT = re.compile(
     r"\[(\d{1,3})\](?:\[ext \d+\])?(?:\([0-9a-fA-Fx]+\))?"
-    r'\s+"([SH]-(?:0x)?[0-9a-fA-F]+)"\[(\d{1,3})\](.*)',
+    r'\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"\[(\d{1,3})\](.*)',
     re.ASCII,
 )
 _SPEED = re.compile(r".*\s(\d+)x([A-Z]+\d*)\s*", re.ASCII)

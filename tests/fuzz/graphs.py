@@ -13,7 +13,7 @@ from flows import COUNTS, STOP_PS, TABLES
 from pyorch.errors import PyorchError
 from pyorch.spec.network import Network
 from pyorch.spec.resolved import Link
-from pyorch.topology import nccl_xml
+from pyorch.topology import ibnetdiscover, nccl_xml
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.graph import COMPUTE, MESSAGE, TaskGraph
 from pyorch.workload import trace
@@ -100,6 +100,23 @@ def check_nccl_xml(data: bytes, folder: Path) -> bool:
 
     check_network(nccl_xml, data, folder)
     return both(ours, lambda: naive_networks.nccl_xml(data), "net.yaml")
+
+
+def check_ibnetdiscover(data: bytes, folder: Path) -> bool:
+    """Hosts, switches, and the rates of cables between them."""
+
+    def ours():
+        params = ibnetdiscover.Params.model_validate(
+            {"file": "net.yaml"}, context={"folder": folder}
+        )
+        tables = ibnetdiscover.tables(params, LINK)
+        links, is_switch = tables["links"], tables["nodes"]["is_switch"].astype(bool)
+        ends = zip(is_switch[links["node_a"]].tolist(), is_switch[links["node_b"]].tolist(),
+                   links["rate_bps"].tolist(), strict=True)  # fmt: skip
+        return int((~is_switch).sum()), int(is_switch.sum()), sorted(ends)
+
+    check_network(ibnetdiscover, data, folder)
+    return both(ours, lambda: naive_networks.ibnetdiscover(data, LINK.rate_bps), "net.yaml")
 
 
 def check_network(module: ModuleType, data: bytes, folder: Path) -> bool:
