@@ -209,7 +209,7 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
         (ibnetdiscover, FABRIC.replace("4xHDR", "3xHDR"), "'3xHDR' is no width and speed"),
         (ibnetdiscover, FABRIC.replace("4xHDR", "4xTDR"), "'4xTDR' is no width and speed"),
         (ibnetdiscover, FABRIC.replace("4xHDR", "0012xHDR"), "'0012xHDR' is no width and speed"),
-        (ibnetdiscover, FABRIC.replace('"H-0008f10403961354"', f'"H-{"9" * 17}"'), ":9: '[22] "),
+        (ibnetdiscover, FABRIC.replace('"H-0008f10403961354"', f'"H-{"9" * 17}"'), ":8: '[22] "),
         (ibnetdiscover, FABRIC.replace("[22] ", "[1234567890] "), "is no line of ibnetdiscover"),
         (nccl_xml, SERVER.replace('count="17"', 'count="1000"').replace("</gpu>", 40_000 * (
             '<nvlink count="1000" tclass="0x068000"/>') + "</gpu>"), "NVLinks; at most 1000."),
