@@ -36,7 +36,7 @@ class Graph(NamedTuple):
     Attributes
     ----------
     src, dst, bytes, step : ndarray, one row per message
-        Ranks; payload [byte]; place in the algorithm, from 0.
+        Ranks; payload [byte]; place in the algorithm, from 0, or -1 of what announces a buffer.
     own, needed, reduced : ndarray of bool, one row per message
         Whether it carries what its sender brought along, and not only what came to it; whether its
         receiver has its result only when this has come; whether its receiver adds it to what it

@@ -345,6 +345,12 @@ def _parts(spec: Spec, tables: Tables, seed: int) -> list[dict[str, np.ndarray]]
         if any(column in part for part in parts):
             for part in parts:
                 part.setdefault(column, np.zeros(len(part["src"]), dtype=np.int64))
+    taken = 0
+    for part in parts:  # no two workloads share a queue pair
+        if "connection" in part:
+            own = part["connection"]
+            part["connection"] = np.where(own > 0, own + taken, 0)
+            taken = int(part["connection"].max(initial=taken))
     return parts
 
 

@@ -11,9 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
+from xml.etree import ElementTree
 
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo
@@ -21,7 +23,8 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import check_file, read_bytes
 from pyorch.spec.fields import FieldError
-from pyorch.spec.limits import LARGEST_TABLE_BYTES, MOST_COLUMNS, MOST_ROWS
+from pyorch.spec.limits import LARGEST_TABLE_BYTES, LARGEST_TEXT_BYTES, MOST_COLUMNS, MOST_ROWS
+from pyorch.spec.yaml_lines import parse
 from pyorch.units import parse_float, parse_whole
 
 #: Environment: a folder in which each file that a spec names is called by its SHA-256, for a
@@ -112,6 +115,84 @@ def content(file: FileRef) -> bytes:
     return _content(file["path"], file["sha256"])
 
 
+def text(file: FileRef, key: str) -> str:
+    """Return the text of a file; `key` of the scenario names it, for messages.
+
+    Raises
+    ------
+    FieldError
+        It is not UTF-8.
+    """
+    try:
+        return content(file).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FieldError(key, f"{file['path']}: is not a text file. Name one.") from None
+
+
+def yaml_value(file: FileRef, key: str) -> Any:
+    """Return the value of a YAML or JSON file; `key` of the scenario names it, for messages.
+
+    Raises
+    ------
+    FieldError
+        It is no YAML, or nested too deep, or too much.
+    """
+    try:
+        return parse(text(file, key), file["path"])[0]
+    except SpecError as error:
+        raise FieldError(key, str(error)) from None
+
+
+def xml_root(
+    file: FileRef, key: str, tag: str, most_bytes: int = LARGEST_TEXT_BYTES
+) -> ElementTree.Element:
+    """Return the first element of an XML file, without entities, since they may be bombs.
+
+    Parameters
+    ----------
+    file : dict
+        Path and SHA-256.
+    key : str
+        Key of the scenario that names the file, for messages.
+    tag : str
+        With which the file must begin.
+    most_bytes : int
+        Of the file [byte].
+
+    Raises
+    ------
+    FieldError
+        It is larger, no XML, begins with another element, or declares a document type.
+    """
+    where = file["path"]
+    if (n_bytes := len(content(file))) > most_bytes:
+        raise FieldError(key, f"{where}: {n_bytes} B; at most {most_bytes}.")
+    given = text(file, key)
+    if "<!DOCTYPE" in given or "<!ENTITY" in given:
+        raise FieldError(key, f"{where}: declares a document type or entities. Take them out.")
+    try:
+        root = ElementTree.fromstring(given)
+    except ElementTree.ParseError as error:
+        raise FieldError(key, f"{where}: is no XML ({error}). Is the file cut off?") from None
+    if root.tag != tag:
+        raise FieldError(key, f"{where}: begins with {quoted(root.tag[:40])}, not with {tag}.")
+    return root
+
+
+def decimal(value: Any, where: str, key: str) -> Decimal:
+    """Return a number from 0 to a billion, which a YAML file has at `where`, exactly.
+
+    Raises
+    ------
+    FieldError
+        It is something else.
+    """
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    if not plain or not 0 <= value < 1e9:
+        raise FieldError(key, f"{where}: {quoted(value)} is no number from 0 to a billion.")
+    return Decimal(str(value))
+
+
 def numbered_lines(file: FileRef, key: str) -> list[tuple[int, list[str]]]:
     """Return line number and words of each line that is neither empty nor a comment (``#``).
 
@@ -122,12 +203,9 @@ def numbered_lines(file: FileRef, key: str) -> list[tuple[int, list[str]]]:
     key : str
         Key of the scenario that names the file, for messages.
     """
-    try:
-        text = content(file).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FieldError(key, f"{file['path']}: is not a text file. Name one.") from None
     # Not splitlines(), which also breaks a line, and with it a comment, at form feeds and others.
-    lines = ((number, line.split()) for number, line in enumerate(_LINE_END.split(text), 1))
+    raw = _LINE_END.split(text(file, key))
+    lines = ((number, line.split()) for number, line in enumerate(raw, 1))
     return [(number, words) for number, words in lines if words and words[0][0] != "#"]
 
 

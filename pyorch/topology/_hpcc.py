@@ -23,6 +23,7 @@ from pyorch.errors import SpecError, quoted
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import FileRef, numbered_lines
 from pyorch.spec.limits import MOST_NODES
+from pyorch.topology import _graph
 from pyorch.units import parse_whole
 
 KEY = "file"
@@ -99,18 +100,12 @@ def parse(lines: list[tuple[int, list[str]]], where: str) -> Found:
         )
     is_switch = np.isin(np.arange(n.nodes), switches).astype(np.int64)
     links = [_link(row, where, n.nodes) for row in rows[: n.links]]
-    seen: dict[tuple[int, int], int] = {}
-    parallel = []
-    for a, b, *_ in links:
-        pair = (min(a, b), max(a, b))
-        parallel.append(seen.get(pair, 0))
-        seen[pair] = parallel[-1] + 1
     ends = np.array([link[:4] for link in links], dtype=np.int64).reshape(-1, 4)
     return Found(
         nodes={"node": np.arange(n.nodes, dtype=np.int64), "is_switch": is_switch},
         links={
             "node_a": ends[:, 0], "node_b": ends[:, 1],
-            "parallel": np.array(parallel, dtype=np.int64),
+            "parallel": _graph.links_of((link[:4] for link in links), 0, 0, 0.0)["parallel"],
             "rate_bps": ends[:, 2], "delay_ps": ends[:, 3],
             "loss_ratio": np.array([link[4] for link in links], dtype=np.float64),
         },
@@ -123,21 +118,20 @@ def parse(lines: list[tuple[int, list[str]]], where: str) -> Found:
 def _counts(lines: list[tuple[int, list[str]]], where: str) -> _Counts:
     """Return the numbers of line 1."""
     words = lines[0][1] if len(lines) > 1 else []
-    if len(words) == 3:
-        nodes, switches, links = _whole(lines[0], where)
-        return _Counts(nodes, 0, 0, switches, links)
-    if len(words) == 6:  # the last one is the type of GPU
-        found = _Counts(*_whole((lines[0][0], words[:5]), where))
-        if found.server_gpus < 1 or min(found) < 0:
-            raise FieldError(
-                KEY, f"{where}:{lines[0][0]}: {quoted(' '.join(words))}: a server has a GPU or"
-                " more, and nothing is there less than 0 times.",
-            )  # fmt: skip
-        return found
-    raise FieldError(
-        KEY, f"{where}: is no HPCC topology: the first line has the numbers of nodes, switches"
-        " and links, or SimAI's six words, and the second the ids of the switches.",
-    )  # fmt: skip
+    if len(words) not in (3, 6):
+        raise FieldError(
+            KEY, f"{where}: is no HPCC topology: the first line has the numbers of nodes, switches"
+            " and links, or SimAI's six words, and the second the ids of the switches.",
+        )  # fmt: skip
+    numbers = _whole((lines[0][0], words[:5]), where)  # the sixth is the type of GPU
+    is_simai = len(words) == 6
+    found = _Counts(*numbers) if is_simai else _Counts(numbers[0], 0, 0, *numbers[1:])
+    if min(found) < 0 or (is_simai and found.server_gpus < 1):
+        raise FieldError(
+            KEY, f"{where}:{lines[0][0]}: {quoted(' '.join(words))}: a server has a GPU or more,"
+            " and nothing is there less than 0 times.",
+        )  # fmt: skip
+    return found
 
 
 def _whole(line: tuple[int, list[str]], where: str) -> list[int]:

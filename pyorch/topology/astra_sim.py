@@ -10,19 +10,17 @@ Source: astra-network-analytical, common/network-parser, read without its code.
 """
 
 import math
-from decimal import Decimal
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import Closed, FieldError
-from pyorch.spec.files import InputFile, content
+from pyorch.spec.files import InputFile, decimal, yaml_value
 from pyorch.spec.limits import MOST_LINKS, MOST_NODES
 from pyorch.spec.resolved import Link
-from pyorch.spec.yaml_lines import parse
 from pyorch.topology import _graph
 
 KEY = "file"
@@ -32,6 +30,8 @@ KINDS = ("Ring", "Switch", "FullyConnected")
 #: GB/s in bit/s, ns in ps; how much faster a host's own link is, and its delay [ps].
 _BPS_PER_GB, _PS_PER_NS = 8 * 2**30, 1000
 _OWN_TIMES, _OWN_PS = 1000, 1
+#: A host's own link has a rate that 64 bits hold.
+_MOST_BPS = (2**63 - 1) // _OWN_TIMES
 
 
 class Params(Closed):
@@ -64,11 +64,12 @@ def _tables(path: str, sha256: str, loss_ratio: float) -> dict[str, dict[str, np
     each = [
         size - 1 if kind == "FullyConnected" else 2 for kind, size in zip(kinds, sizes, strict=True)
     ]
-    if n * (2 + sum(each)) // 2 > MOST_LINKS:
-        raise FieldError(KEY, f"{path}: more than {MOST_LINKS} links.")
     is_star = kinds == ["Switch"]
-    routers = np.arange(n) if is_star else np.arange(n, 2 * n)
     n_nodes = n if is_star else 2 * n
+    most = min(MOST_NODES, MOST_LINKS)
+    if n * (2 + sum(each)) // 2 > most:  # links, of which there are no fewer than nodes
+        raise FieldError(KEY, f"{path}: {n} ranks have more than {most} links.")
+    routers = np.arange(n) + n_nodes - n
     own_bps = _OWN_TIMES * max(rates_bps)
     cables = [] if is_star else [(i, n + i, own_bps, _OWN_PS) for i in range(n)]
     places = routers.reshape(*reversed(sizes))
@@ -84,24 +85,14 @@ def _tables(path: str, sha256: str, loss_ratio: float) -> dict[str, dict[str, np
                 pairs = list(zip(group, group[1:] + group[:1], strict=True))
             else:
                 pairs = list(combinations(group, 2))
-            cables += [(min(pair), max(pair), rate_bps, delay_ps) for pair in pairs]
-    columns = np.array(cables, dtype=np.int64).T
-    links = dict(zip(("node_a", "node_b", "rate_bps", "delay_ps"), columns, strict=True))
-    links |= {"parallel": np.zeros(len(cables), dtype=np.int64),
-              "loss_ratio": np.full(len(cables), loss_ratio)}  # fmt: skip
-    node = np.arange(n_nodes)
-    nodes = {"node": node, "is_switch": (node >= n).astype(np.int64)}
-    return {"nodes": _graph.with_tiers(nodes, links), "links": links}
+            cables += [(*pair, rate_bps, delay_ps) for pair in pairs]
+    links = _graph.links_of(cables, own_bps, _OWN_PS, loss_ratio)
+    return _graph.checked(n, n_nodes - n, links, path, KEY)
 
 
 def _read(path: str, sha256: str) -> tuple[list[str], list[int], list[int], list[int]]:
     """Return kind, ranks, rate [bit/s] and delay [ps] of each dimension."""
-    try:
-        found, _ = parse(content({"path": path, "sha256": sha256}).decode("utf-8-sig"), path)
-    except UnicodeDecodeError:
-        raise FieldError(KEY, f"{path}: is not a text file. Name one.") from None
-    except SpecError as error:
-        raise FieldError(KEY, str(error)) from None
+    found = yaml_value({"path": path, "sha256": sha256}, KEY)
     if not isinstance(found, dict):
         raise FieldError(KEY, f"{path}: is no network: {', '.join(KEYS)}.")
     if unknown := [key for key in found if key not in KEYS]:
@@ -125,19 +116,20 @@ def _read(path: str, sha256: str) -> tuple[list[str], list[int], list[int], list
                 f"{did_you_mean(str(kind), KINDS)}",
             )  # fmt: skip
     sizes = [_whole(value, 1, 2, f"{path}: npus_count") for value in sizes or []]
-    if math.prod(sizes) > MOST_NODES // 2:
-        raise FieldError(KEY, f"{path}: {math.prod(sizes)} ranks; at most {MOST_NODES // 2}.")
-    rates = [_whole(value, _BPS_PER_GB, 1, f"{path}: bandwidth") for value in rates or []]
+    rates = [
+        _whole(value, _BPS_PER_GB, 1, f"{path}: bandwidth", _MOST_BPS) for value in rates or []
+    ]
     delays = [_whole(value, _PS_PER_NS, 1, f"{path}: latency") for value in delays or []]
     return list(kinds or []), sizes, rates, delays
 
 
-def _whole(value: Any, unit: int, least: int, where: str) -> int:
+def _whole(value: Any, unit: int, least: int, where: str, most: int = 10**18) -> int:
     """Return a number of the file in our unit, the nearest whole one."""
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    if not plain or not 0 <= value < 1e9 or (unit == 1 and value != int(value)):
-        raise FieldError(KEY, f"{where}: {quoted(value)} is no number from 0 to a billion.")
-    found = round(Decimal(str(value)) * unit)
-    if found < least:
-        raise FieldError(KEY, f"{where}: {quoted(value)} is too small.")
+    exact = decimal(value, where, KEY) * unit
+    if unit == 1 and exact != int(exact):
+        raise FieldError(KEY, f"{where}: {quoted(value)} is no whole number.")
+    found = round(exact)
+    if not least <= found <= most:
+        size = "small" if found < least else "large"
+        raise FieldError(KEY, f"{where}: {quoted(value)} is too {size}.")
     return found

@@ -17,12 +17,11 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import Closed, FieldError
-from pyorch.spec.files import InputFile, content
+from pyorch.spec.files import InputFile, yaml_value
 from pyorch.spec.limits import MOST_LINKS
 from pyorch.spec.resolved import Link
-from pyorch.spec.yaml_lines import parse
 from pyorch.topology import _graph
 
 KEY = "file"
@@ -88,12 +87,7 @@ def remarks(params: Params) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _read(path: str, sha256: str) -> tuple[dict[str, tuple[str, str]], list[tuple[str, str]], int]:
     """Return kind and group of each node, the ends of each link, how many links leave the lab."""
-    try:
-        root, _ = parse(content({"path": path, "sha256": sha256}).decode("utf-8-sig"), path)
-    except UnicodeDecodeError:
-        raise FieldError(KEY, f"{path}: is not a text file. Name one.") from None
-    except SpecError as error:
-        raise FieldError(KEY, str(error)) from None
+    root = yaml_value({"path": path, "sha256": sha256}, KEY)
     lab = _section(_section(root, path, "the file").get("topology"), path, "topology")
     kinds = _kinds(lab, path)
     cables, n_outside = [], 0

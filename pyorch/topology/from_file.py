@@ -133,11 +133,12 @@ def _tables(kind: str, files: tuple, loss_ratio: float) -> dict[str, dict[str, n
         read = _htsim.read(refs[0], loss_ratio)
         return _checked(read["nodes"], read["links"], refs[0]["path"], "file")
     found = _read_hpcc(files[0])
-    return _above(_checked(found.nodes, found.links, refs[0]["path"], "file"), found)
+    where = refs[0]["path"]
+    return _above(_checked(found.nodes, found.links, where, "file"), found, where)
 
 
 def _above(
-    tables: dict[str, dict[str, np.ndarray]], found: _hpcc.Found
+    tables: dict[str, dict[str, np.ndarray]], found: _hpcc.Found, where: str
 ) -> dict[str, dict[str, np.ndarray]]:
     """Return the tables with the NVSwitches in a tier and planes of their own."""
     if not len(found.nvswitches):
@@ -147,11 +148,44 @@ def _above(
     others = ~inside & (nodes["is_switch"] == 1)
     tier, plane = nodes["tier"].copy(), nodes["plane"].copy()
     planes, plane[others] = np.unique(plane[others], return_inverse=True)
-    n_servers = int((nodes["is_switch"] == 0).sum()) // found.server_gpus
-    of_server = max(1, len(found.nvswitches) // max(1, n_servers))
     tier[inside] = tier[~inside].max() + 1
-    plane[inside] = len(planes) + np.arange(inside.sum()) % of_server
+    plane[inside] = len(planes) + np.array(_places_in_servers(found, where))
     return tables | {"nodes": nodes | {"tier": tier, "plane": plane}}
+
+
+def _places_in_servers(found: _hpcc.Found, where: str) -> list[int]:
+    """Return which one of its server each NVSwitch is, from 0, in the order of their ids.
+
+    Raises
+    ------
+    FieldError
+        One joins other nodes than the GPUs of a server, or a server has more than another.
+    """
+    joined: dict[int, set[int]] = {switch: set() for switch in sorted(found.nvswitches.tolist())}
+    for pair in zip(found.links["node_a"].tolist(), found.links["node_b"].tolist(), strict=True):
+        for end, other in (pair, pair[::-1]):
+            if end in joined:
+                joined[end].add(other)
+    gpus = found.nodes["node"][found.nodes["is_switch"] == 0].tolist()
+    each = found.server_gpus
+    servers = [gpus[first : first + each] for first in range(0, len(gpus), each)]
+    server_of = {gpu: index for index, server in enumerate(servers) for gpu in server}
+    places, numbers = [], [0] * len(servers)
+    for switch, nodes in joined.items():
+        server = server_of.get(min(nodes, default=-1))
+        if server is None or nodes != set(servers[server]):
+            raise FieldError(
+                "file", f"{where}: NVSwitch {switch} joins {len(nodes)} nodes, which are not the"
+                f" {each} GPUs of a server. Link it to all of one.",
+            )  # fmt: skip
+        places.append(numbers[server])
+        numbers[server] += 1
+    if min(numbers) != max(numbers):
+        raise FieldError(
+            "file", f"{where}: a server has {min(numbers)} NVSwitches and another {max(numbers)}."
+            " All have as many.",
+        )  # fmt: skip
+    return places
 
 
 def _own(

@@ -20,7 +20,7 @@ import numpy as np
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import Closed, FieldError
-from pyorch.spec.files import FileRef, InputFile, content
+from pyorch.spec.files import FileRef, InputFile, text
 from pyorch.spec.limits import MOST_NODES
 from pyorch.spec.resolved import Link
 from pyorch.topology import _graph
@@ -32,11 +32,16 @@ LANE_BPS = {
     "FDR": 14_062_500_000 * 64 // 66, "EDR": 25 * 10**9, "HDR": 50 * 10**9, "NDR": 10**11,
     "XDR": 2 * 10**11,
 }  # fmt: skip
-_NODE = re.compile(r'(Switch|Ca)\s+\d+\s+"([SH]-(?:0x)?[0-9a-fA-F]+)"(?:.*?#\s*"([^"]*)")?.*')
-_PORT = re.compile(
-    r'\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-fA-Fx]+\))?\s+"([SH]-(?:0x)?[0-9a-fA-F]+)"\[(\d+)\](.*)'
+_NODE = re.compile(
+    r'(Switch|Ca)\s+\d+\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"(?:.*?#\s*"([^"]*)")?.*', re.ASCII
 )
-_SPEED = re.compile(r".*\s(\d+)x([A-Z]+\d*)\s*")
+_PORT = re.compile(
+    r"\[(\d{1,3})\](?:\[ext \d+\])?(?:\([0-9a-fA-Fx]+\))?"
+    r'\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"\[(\d{1,3})\](.*)',
+    re.ASCII,
+)
+_SPEED = re.compile(r".*\s(\d+)x([A-Z]+\d*)\s*", re.ASCII)
+_WIDTHS = ("1", "2", "4", "8", "12")
 #: What says nothing of links.
 _OTHER = re.compile(r"#.*|\w+=.*|(Non-)?Chassis\b.*|ibwarn:.*|")
 _AGGREGATION = "Aggregation Node"
@@ -103,10 +108,7 @@ def _tables(
 @lru_cache(maxsize=8)
 def _read(path: str, sha256: str) -> _Found:
     file: FileRef = {"path": path, "sha256": sha256}
-    try:
-        lines = content(file).decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise FieldError(KEY, f"{path}: is not a text file. Name one.") from None
+    lines = text(file, KEY).splitlines()
     described: dict[str, str] = {}
     cables: dict[tuple[Port, Port], int | None] = {}
     peers: dict[Port, Port] = {}
@@ -156,7 +158,7 @@ def _ports(lines: list[str], path: str) -> Iterator[tuple[str, Port, Port | None
         elif port := _PORT.fullmatch(line):
             if not node:
                 raise FieldError(KEY, f"{where}: {quoted(line[:60])}: a port before any node.")
-            near, far = (node, int(port[1][:9])), (port[2], int(port[3][:9]))
+            near, far = (node, int(port[1])), (port[2], int(port[3]))
             yield where, near, far, _rate_bps(port[4], where), ""
         elif not _OTHER.fullmatch(line):
             raise FieldError(
@@ -170,16 +172,16 @@ def _rate_bps(rest: str, where: str) -> int | None:
     found = _SPEED.fullmatch(rest)
     if not found:
         return None
-    width, speed = int(found[1][:3]), found[2]
-    if speed not in LANE_BPS or width not in (1, 2, 4, 8, 12):
+    width, speed = found.groups()
+    if speed not in LANE_BPS or width not in _WIDTHS:
         raise FieldError(
-            KEY, f"{where}: {quoted(f'{found[1]}x{speed}')} is no width and speed. There are 1,"
-            f" 2, 4, 8 and 12 of {', '.join(LANE_BPS)}.",
+            KEY, f"{where}: {quoted(f'{width[:9]}x{speed[:9]}')} is no width and speed. There"
+            f" are {', '.join(_WIDTHS)} of {', '.join(LANE_BPS)}.",
         )  # fmt: skip
-    return width * LANE_BPS[speed]
+    return int(width) * LANE_BPS[speed]
 
 
-def _natural(text: str | None) -> list[tuple[int, str]]:
+def _natural(description: str | None) -> list[tuple[int, str]]:
     """Return the parts of a description by which people sort: numbers by their value."""
-    parts = re.findall(r"\d{1,18}|\D+", text or "")
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", description or "")
+    return [(int(part), "") if part[0] in "0123456789" else (-1, part) for part in parts]

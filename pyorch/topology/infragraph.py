@@ -11,18 +11,16 @@ Source: schema and blueprints of infragraph 3.1, read without its code.
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import Closed, FieldError
-from pyorch.spec.files import FileRef, InputFile, content
+from pyorch.spec.files import FileRef, InputFile, decimal, yaml_value
 from pyorch.spec.limits import MOST_LINKS, MOST_NODES
 from pyorch.spec.resolved import Link
-from pyorch.spec.yaml_lines import parse
 from pyorch.topology import _graph
 
 KEY = "file"
@@ -92,12 +90,7 @@ class _Reader:
 
     def __init__(self, file: FileRef):
         self.where = file["path"]
-        try:
-            found, _ = parse(content(file).decode("utf-8-sig"), self.where)
-        except UnicodeDecodeError:
-            raise FieldError(KEY, f"{self.where}: is not a text file. Name one.") from None
-        except SpecError as error:
-            raise FieldError(KEY, str(error)) from None
+        found = yaml_value(file, KEY)
         if not isinstance(found, dict):
             raise self.error("is no infrastructure: devices, links, instances, edges")
         self.root = found
@@ -161,9 +154,7 @@ class _Reader:
         if unit not in units:
             raise self.error(f"{where}: {quoted(unit)} is none of {', '.join(units)}")
         value = section.get(unit)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-            raise self.error(f"{where}: {quoted(value)} is no number from 0 to a billion")
-        whole = Decimal(str(value)) * units[unit]
+        whole = decimal(value, f"{self.where}: {where}", KEY) * units[unit]
         if whole != int(whole):
             raise self.error(f"{where}: {value} {unit} is no whole number of bit/s or ps")
         return int(whole)

@@ -16,7 +16,7 @@ import numpy as np
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import Closed, FieldError
-from pyorch.spec.files import InputFile, content
+from pyorch.spec.files import InputFile, xml_root
 from pyorch.spec.limits import MOST_NODES
 from pyorch.spec.resolved import Link
 from pyorch.topology import _graph
@@ -85,7 +85,7 @@ def remarks(params: Params) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _read(path: str, sha256: str) -> _Found:
-    root = _parsed(content({"path": path, "sha256": sha256}), path)
+    root = xml_root({"path": path, "sha256": sha256}, KEY, "system")
     rates_bps: dict[int, int] = {}
     for gpu in root.iter("gpu"):
         rank = _number(gpu, "rank", path, MOST_NODES)
@@ -103,26 +103,6 @@ def _read(path: str, sha256: str) -> _Found:
     )
 
 
-def _parsed(data: bytes, path: str) -> ElementTree.Element:
-    """Return the system that a file describes; entities are refused, since they may be bombs."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FieldError(KEY, f"{path}: is not a text file. Name one.") from None
-    if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise FieldError(KEY, f"{path}: declares a document type. NCCL writes none; take it out.")
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise FieldError(KEY, f"{path}: is no XML ({error}). Is the file cut off?") from None
-    if root.tag != "system":
-        raise FieldError(
-            KEY, f"{path}: begins with {quoted(root.tag[:40])}, not with system as what"
-            " NCCL_TOPO_DUMP_FILE writes.",
-        )  # fmt: skip
-    return root
-
-
 def _rate_bps(gpu: ElementTree.Element, rank: int, path: str) -> int:
     """Return the rate of all NVLinks of a GPU to switches [bit/s]."""
     where = f"{path}: GPU of rank {rank}"
@@ -138,6 +118,8 @@ def _rate_bps(gpu: ElementTree.Element, rank: int, path: str) -> int:
                 " GPUs do not forward.",
             )  # fmt: skip
         n_links += _number(nvlink, "count", where, _MOST_LINKS_OF_A_GPU)
+    if n_links > _MOST_LINKS_OF_A_GPU:
+        raise FieldError(KEY, f"{where}: has {n_links} NVLinks; at most {_MOST_LINKS_OF_A_GPU}.")
     if not n_links or per_link is None:
         raise FieldError(KEY, f"{where}: sm {sm} has no NVLink, so nothing joins it to the others.")
     return n_links * per_link

@@ -12,6 +12,9 @@ from pyorch.collective._graph import AT_RECEIVER, Graph
 from pyorch.spec.fields import Closed, Count, MessageBytes
 from pyorch.workload._queue_pairs import turns
 
+#: The `step` of an announcement, which has no place in the algorithm.
+ANNOUNCEMENT = -1
+
 
 class ClearToSend(Closed):
     """Buffers that a receiver has for each sender, and the size of an announcement."""
@@ -49,7 +52,7 @@ def with_announcements(graph: Graph, lane: np.ndarray, given: ClearToSend) -> Gr
 
     return Graph(
         src=woven(graph.dst, graph.src), dst=woven(graph.src, graph.dst),
-        bytes=woven(given.announcement_bytes, graph.bytes), step=woven(graph.step, graph.step),
+        bytes=woven(given.announcement_bytes, graph.bytes), step=woven(ANNOUNCEMENT, graph.step),
         own=woven(True, graph.own), needed=woven(False, graph.needed),
         reduced=woven(False, graph.reduced),
         flow=np.concatenate([message[graph.flow], message, announced[waiting]]),

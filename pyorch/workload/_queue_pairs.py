@@ -26,7 +26,7 @@ class QueuePairs(Closed):
 
 
 def over_queue_pairs(
-    graph: Graph, lane: np.ndarray, pairs: QueuePairs, split_rows: np.ndarray
+    graph: Graph, lane: np.ndarray, pairs: QueuePairs, shared: np.ndarray
 ) -> tuple[Graph, np.ndarray]:
     """Return messages, cut where they are split, and the queue pair of each, from 1.
 
@@ -38,14 +38,15 @@ def over_queue_pairs(
         Which of several connections between the same two ranks carries it, from 0.
     pairs : QueuePairs
         How many there are, and who takes them.
-    split_rows : ndarray of bool, one per message
-        Whether a message may be split.
+    shared : ndarray of bool, one per message
+        Whether all queue pairs carry messages of this kind; the first one carries all others.
     """
     n = pairs.per_connection
     if not pairs.split or n == 1:
-        return graph, 1 + lane * n + turns(graph, lane) % n
+        turn = turns(graph, 2 * lane + shared)
+        return graph, 1 + lane * n + np.where(shared, turn % n, 0)
     aligned = -(-graph.bytes // (n * ALIGNED_BYTES)) * ALIGNED_BYTES
-    size = np.maximum(1, np.where(split_rows, aligned, graph.bytes))
+    size = np.maximum(1, np.where(shared, aligned, graph.bytes))
     parts = np.maximum(1, -(-graph.bytes // size))
     first = np.cumsum(parts) - parts
     whole = np.repeat(np.arange(len(parts)), parts)

@@ -34,7 +34,7 @@ from pyorch.spec.fields import (
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.spec.parts import Part, settled
-from pyorch.workload._clear_to_send import ClearToSend, with_announcements
+from pyorch.workload._clear_to_send import ANNOUNCEMENT, ClearToSend, with_announcements
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, placed
 from pyorch.workload._queue_pairs import QueuePairs, over_queue_pairs
@@ -236,10 +236,12 @@ def dependencies(params: Params) -> dict[str, np.ndarray]:
 def delays_ps(params: Params, graph: Graph) -> np.ndarray:
     """Return how long after the end of what it waits for each message starts, by dependency [ps].
 
-    What has come to its sender may have to be reduced first.
+    What has come to its sender may have to be reduced first. Announcements take no such time.
     """
     came = graph.at_sender == AT_RECEIVER
-    return params.step_delay_ps + np.where(came, reductions_ps(params, graph)[graph.after], 0)
+    after_ps = params.step_delay_ps + np.where(came, reductions_ps(params, graph)[graph.after], 0)
+    announced = (graph.step[graph.flow] == ANNOUNCEMENT) | (graph.step[graph.after] == ANNOUNCEMENT)
+    return np.where(announced, 0, after_ps)
 
 
 def reductions_ps(params: Params, graph: Graph) -> np.ndarray:
@@ -302,7 +304,7 @@ def _graph(
         lane = np.zeros(len(whole.src), dtype=np.int64)
     if pairs is None:
         return whole, lane
-    return over_queue_pairs(whole, lane, pairs, np.ones(len(lane), dtype=bool))
+    return over_queue_pairs(whole, lane, pairs, whole.step != ANNOUNCEMENT)
 
 
 def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Params:

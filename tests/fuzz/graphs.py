@@ -6,12 +6,14 @@ from pathlib import Path
 from types import ModuleType
 
 import naive_goal
+import naive_networks
 from compare import both, check_refusal
 from flows import COUNTS, STOP_PS, TABLES
 
 from pyorch.errors import PyorchError
 from pyorch.spec.network import Network
 from pyorch.spec.resolved import Link
+from pyorch.topology import ibnetdiscover, nccl_xml
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.graph import COMPUTE, MESSAGE, TaskGraph
 from pyorch.workload import trace
@@ -84,6 +86,37 @@ def check_chakra(data: bytes, folder: Path) -> bool:
                        graph.size_bytes[graph.kind == MESSAGE].tolist(), strict=True))  # fmt: skip
     assert sent[1, 1000] >= 1, "what rank 1 sends is not there"
     return True
+
+
+def check_nccl_xml(data: bytes, folder: Path) -> bool:
+    """Each GPU has a cable of the rate of its NVLinks to one switch."""
+
+    def ours():
+        params = nccl_xml.Params.model_validate({"file": "net.yaml"}, context={"folder": folder})
+        links = nccl_xml.tables(params, LINK)["links"]
+        n = len(links["node_a"])
+        assert links["node_a"].tolist() == list(range(n)) and set(links["node_b"].tolist()) == {n}
+        return links["rate_bps"].tolist()
+
+    check_network(nccl_xml, data, folder)
+    return both(ours, lambda: naive_networks.nccl_xml(data), "net.yaml")
+
+
+def check_ibnetdiscover(data: bytes, folder: Path) -> bool:
+    """Hosts, switches, and the rates of cables between them."""
+
+    def ours():
+        params = ibnetdiscover.Params.model_validate(
+            {"file": "net.yaml"}, context={"folder": folder}
+        )
+        tables = ibnetdiscover.tables(params, LINK)
+        links, is_switch = tables["links"], tables["nodes"]["is_switch"].astype(bool)
+        ends = zip(is_switch[links["node_a"]].tolist(), is_switch[links["node_b"]].tolist(),
+                   links["rate_bps"].tolist(), strict=True)  # fmt: skip
+        return int((~is_switch).sum()), int(is_switch.sum()), sorted(ends)
+
+    check_network(ibnetdiscover, data, folder)
+    return both(ours, lambda: naive_networks.ibnetdiscover(data, LINK.rate_bps), "net.yaml")
 
 
 def check_network(module: ModuleType, data: bytes, folder: Path) -> bool:

@@ -214,7 +214,14 @@ def hpcc_topology(data, most_nodes):
         need(0 <= loss < 1 and rate >= 1 and delay >= 1, f"link {row}")
         need(0 <= a < n_nodes and 0 <= b < n_nodes, f"ends {row}")
         links.append((a, b, rate, delay, loss))
-    connected(range(n_nodes), switches, [link[:2] for link in links])
+    ends = [link[:2] for link in links]
+    connected(range(n_nodes), switches, ends)
+    if servers and nvswitches:
+        hosts = [node for node in range(n_nodes) if node not in switches]
+        joined = [sorted({b if a == switch else a for a, b in ends if switch in (a, b)})
+                  for switch in map(whole, ids[:nvswitches])]  # fmt: skip
+        each = [joined.count(hosts[i : i + gpus]) for i in range(0, len(hosts), gpus)]
+        need(set(each) == {nvswitches // len(each)} and sum(each) == nvswitches, "NVSwitches")
     return n_nodes, switches, links
 
 

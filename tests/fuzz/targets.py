@@ -15,7 +15,7 @@ import valid
 import valid_graphs
 
 import scenarios
-from pyorch.topology import containerlab, ibnetdiscover, infragraph, nccl_xml
+from pyorch.topology import containerlab, infragraph
 from pyorch.workload import htsim_cm
 
 
@@ -97,9 +97,9 @@ TARGETS = {
         partial(graphs.check_network, containerlab), valid_graphs.containerlab, OF_CONTAINERLAB
     ),
     "ibnetdiscover": Target(
-        partial(graphs.check_network, ibnetdiscover), valid_graphs.ibnetdiscover, OF_IBNETDISCOVER
+        graphs.check_ibnetdiscover, valid_graphs.ibnetdiscover, OF_IBNETDISCOVER
     ),
-    "nccl_xml": Target(partial(graphs.check_network, nccl_xml), valid_graphs.nccl_xml, OF_NCCL_XML),
+    "nccl_xml": Target(graphs.check_nccl_xml, valid_graphs.nccl_xml, OF_NCCL_XML),
     "preset": Target(presets.check_preset, valid.preset, OF_PRESET),
     "scenario": Target(scenarios.check_scenario, valid.scenario, OF_SCENARIO),
 }

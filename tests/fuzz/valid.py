@@ -126,20 +126,25 @@ def link_table(draw):
 
 def hpcc_topology(draw):
     n_hosts, n_switches = draw.randint(1, 5), draw.randint(1, 4)
-    n_nodes = n_hosts + n_switches
+    gpus = draw.choice([n for n in range(1, n_hosts + 1) if n_hosts % n == 0])
+    inside = draw.choice([None, 0, 1, 2])  # NVSwitches of a server, in SimAI's files
+    n_inside = (inside or 0) * n_hosts // gpus
+    n_nodes = n_hosts + n_switches + n_inside
     ids = list(range(n_nodes))
     draw.shuffle(ids)
-    switches, hosts = ids[:n_switches], ids[n_switches:]
+    nvswitches, rest = ids[:n_inside], ids[n_inside:]
+    switches, hosts = rest[:n_switches], sorted(rest[n_switches:])
     ends = [(draw.choice(switches[:i]), switches[i]) for i in range(1, n_switches)]
     ends += [(host, draw.choice(switches)) for host in hosts]
     ends += [draw.choice(ends) for _ in range(draw.randrange(3))]
+    ends += [(hosts[place], switch) for index, switch in enumerate(nvswitches)
+             for place in range(index // inside * gpus, (index // inside + 1) * gpus)]  # fmt: skip
     draw.shuffle(ends)
+    draw.shuffle(nvswitches)
     counts = f"{n_nodes} {n_switches} {len(ends)}"
-    if draw.random() < 0.5:  # SimAI's
-        gpus = draw.choice([n for n in range(1, n_hosts + 1) if n_hosts % n == 0])
-        inside = draw.randint(0, n_switches)
-        counts = f"{n_nodes} {gpus} {inside} {n_switches - inside} {len(ends)} H100"
-    rows = [counts, " ".join(map(str, switches))]
+    if inside is not None:
+        counts = f"{n_nodes} {gpus} {n_inside} {n_switches} {len(ends)} H100"
+    rows = [counts, " ".join(map(str, nvswitches + switches))]
     for a, b in ends:
         a, b = draw.choice([(a, b), (b, a)])
         rate = draw.choice(["100Gbps", "25000000000bps", "0.4Tbps", "10Mb/s", "5 kb/s", "1Kbps"])

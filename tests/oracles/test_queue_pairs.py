@@ -66,6 +66,25 @@ def test_all_messages_of_a_connection_take_as_many_paths_as_it_has_queue_pairs(p
         assert own.iloc[:-pairs].tolist() == own.iloc[pairs:].tolist()
 
 
+def test_messages_take_their_turns_beside_announcements():
+    workload = (
+        "{type: collective, algorithm: direct, operation: all_to_all, bytes: 64 kB, ranks: 8,"
+        " chunks: 8, queue_pairs: {per_connection: 2}, clear_to_send: {buffers: 2}}"
+    )
+    _, tables = ran(workload)
+    paths = tables["paths"]
+    flows = tables["flows"].set_index("flow")
+    flows["spine"] = paths[paths["hop"] == 1].set_index("flow")["peer"]
+    data, announced = flows[flows["bytes"] == 1000], flows[flows["bytes"] == 64]
+
+    assert len(data) == len(announced) == 8 * 7 * 8
+    for _, own in data.groupby(["src", "dst"])["spine"]:
+        assert own.tolist() == own.iloc[:2].tolist() * 4
+    # Two draws of 16 spines are equal for 1 of 16 pairs: all 56 with less than 1e-67.
+    assert data.groupby(["src", "dst"])["spine"].nunique().max() == 2
+    assert (announced.groupby(["src", "dst"])["spine"].nunique() == 1).all()
+
+
 def test_without_queue_pairs_each_message_has_a_path_of_its_own():
     found = spines(RING.format(more="")).groupby(["src", "dst"])["spine"].nunique()
     assert found.min() >= 6  # 14 balls in 16 bins fill 9.5 of them

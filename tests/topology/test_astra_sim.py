@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Networks of ASTRA-sim's analytical backend: links by hand, and what is refused."""
 
+import math
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.resolved import Link
 from pyorch.topology import astra_sim
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("networks")
+
 
 LINK = Link(rate_bps=1, delay_ps=1)
 GB = 8 * 2**30
@@ -79,11 +89,15 @@ def test_links_of_hosts_are_faster_than_any_other(tmp_path):
         (text("[Ring]", [8], [1], [-1]), "latency: '-1' is no number from 0"),
         (text("[Ring]", [8], [1], [0]), "latency: '0' is too small."),
         (text("[Ring]", [1], [1], [1]), "npus_count: '1' is too small."),
-        (text("[Ring]", [2.5], [1], [1]), "npus_count: '2.5' is no number"),
+        (text("[Ring]", [2.5], [1], [1]), "npus_count: '2.5' is no whole number"),
         (text("[Torus]", [8], [1], [1]), "topology: 'Torus' is none of Ring, Switch"),
         (text("[Ring]", [8, 2], [1], [1]), "npus_count has 2 values, topology 1."),
-        (text("[Ring]", [99999999], [1], [1]), "99999999 ranks; at most"),
-        (text("[FullyConnected]", [99999], [1], [1]), "more than 4194304 links."),
+        (text("[Ring]", [99999999], [1], [1]), "99999999 ranks have more than"),
+        (text("[Ring]", [8], [2000000], [1]), "bandwidth: '2000000' is too large."),
+        (
+            text("[FullyConnected]", [99999], [1], [1]),
+            "99999 ranks have more than 4194304 links.",
+        ),
         (text("Ring", [8], [1], [1]), "topology: write a list of 1 to 8 values."),
         (text("[Ring]", [8], [1], [1]) + "hops: 3\n", "'hops' is none of topology, npus_count"),
     ],
@@ -93,3 +107,19 @@ def test_what_is_wrong_is_said_in_one_line(given, message, tmp_path):
         tables(given, tmp_path)
     assert message in str(caught.value) and "\n" not in str(caught.value)
     assert "net.yml" in str(caught.value)
+
+
+@given(data=st.data())
+@settings(max_examples=50, deadline=None)
+def test_a_network_has_no_more_nodes_than_its_bound_of_links(folder, data):
+    kinds = data.draw(st.lists(st.sampled_from(astra_sim.KINDS), min_size=1, max_size=4))
+    sizes = [data.draw(st.integers(2, 4)) for _ in kinds]
+    _, counts = tables(text(kinds, sizes, [1] * len(kinds), [1] * len(kinds)), folder)
+    links = [size - 1 if kind == "FullyConnected" else 2
+             for kind, size in zip(kinds, sizes, strict=True)]  # fmt: skip
+
+    # Each rank has two ends of its own link, and those of its dimensions.
+    assert counts["hosts"] == math.prod(sizes)
+    assert max(counts["cables"], counts["hosts"] + counts["switches"] - 1) <= (
+        math.prod(sizes) * (2 + sum(links)) // 2
+    )

@@ -134,6 +134,12 @@ def test_a_fabric_has_its_adapters_in_their_order_at_the_rates_that_are_printed(
     assert line.endswith("net: 1 aggregation nodes of switches are left out.")
 
 
+@pytest.mark.parametrize("number", ["\u00b2", "\u0663", "9" * 40])
+def test_adapters_are_named_in_any_script(tmp_path, number):
+    text = FABRIC.replace("gpu10 mlx5_0", f"1{number}")
+    assert read(ibnetdiscover, tmp_path, text)[2]["hosts"] == 3
+
+
 @pytest.mark.parametrize(
     "speed, gbps",
     [
@@ -189,7 +195,7 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
         (containerlab, LAB + "  x: *y\n", "net"),
         (nccl_xml, "", "is no XML"),
         (nccl_xml, SERVER[:900], "Is the file cut off?"),
-        (nccl_xml, BOMB + SERVER, "declares a document type. NCCL writes none; take it out."),
+        (nccl_xml, BOMB + SERVER, "declares a document type or entities. Take them out."),
         (nccl_xml, "<graphs version='1'/>", "begins with 'graphs', not with system"),
         (nccl_xml, "<system/>", "0 GPUs; a network has two or more."),
         (nccl_xml, SERVER.replace('rank="1"', 'rank="0"'), "two GPUs have rank 0."),
@@ -202,6 +208,12 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
         (ibnetdiscover, "", "0 nodes with links; there are 2 to"),
         (ibnetdiscover, FABRIC.replace("4xHDR", "3xHDR"), "'3xHDR' is no width and speed"),
         (ibnetdiscover, FABRIC.replace("4xHDR", "4xTDR"), "'4xTDR' is no width and speed"),
+        (ibnetdiscover, FABRIC.replace("4xHDR", "0012xHDR"), "'0012xHDR' is no width and speed"),
+        (ibnetdiscover, FABRIC.replace('"H-0008f10403961354"', f'"H-{"9" * 17}"'), ":8: '[22] "),
+        (ibnetdiscover, FABRIC.replace("[22] ", "[1234567890] "), "is no line of ibnetdiscover"),
+        (nccl_xml, SERVER.replace('count="17"', 'count="1000"').replace("</gpu>", 40_000 * (
+            '<nvlink count="1000" tclass="0x068000"/>') + "</gpu>"), "NVLinks; at most 1000."),
+        (nccl_xml, "<system/>" + " " * 2**24, "16777225 B; at most 16777216."),
         (ibnetdiscover, FABRIC.partition("Switch  8")[0], "there is a link to S-0008f10400410015,"
          " but no Switch of this name. Is the file cut off?"),
         (ibnetdiscover, "[1] \"H-01\"[1]\n", "net:1: '[1] \"H-01\"[1]': a port before any node"),

@@ -180,6 +180,17 @@ def test_a_simai_topology_keeps_what_joins_the_gpus_of_a_server(tmp_path):
     assert from_file.remarks(params) == ()
 
 
+def test_nvswitches_are_planes_of_the_servers_that_they_join(tmp_path):
+    # Two NVSwitches in each server, 4 and 7, 5 and 6: not server by server.
+    two = ["0", "4", "1", "4", "2", "5", "3", "5", "2", "6", "3", "6", "0", "7", "1", "7"]
+    links = [f"{a} {b} 1Tbps 25ns 0" for a, b in zip(two[::2], two[1::2], strict=True)]
+    links += [f"{gpu} 8 400Gbps 500ns 0" for gpu in range(4)]
+    (tmp_path / "t.txt").write_text("\n".join(["9 2 4 1 12 H100", "4 5 6 7 8", *links, ""]))
+    tables, _ = read(tmp_path, file="t.txt")
+
+    assert tables["nodes"]["plane"].tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 0]
+
+
 def test_lines_behind_the_last_link_are_left_as_by_hpcc_and_said(tmp_path):
     # simulation/mix/topology.txt of HPCC: line 1 counts 65 links, 189 more and a legend follow.
     (tmp_path / "t.txt").write_text(HPCC + "9 9 1Gbps 1us 0\nFirst line: total node #\n")
@@ -199,6 +210,13 @@ def test_lines_behind_the_last_link_are_left_as_by_hpcc_and_said(tmp_path):
         ("t.txt", "", "is no HPCC topology"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 0 2 3 10"), ":1: '9 0 2 3 10 H100': a server has"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 -2 7 10"), ":1: .*nothing is there less than 0"),
+        ("t.txt", SIMAI.replace("3 5 2880", "3 4 2880"), "t.txt: NVSwitch 4 joins 3 nodes, which"
+         " are not the 2 GPUs of a server. Link it to all of one."),
+        ("t.txt", SIMAI.replace("3 5 2880", "3 6 2880"), "NVSwitch 5 joins 1 nodes, which are not"),
+        ("t.txt", SIMAI.replace("3 5 2880", "7 5 2880"), "NVSwitch 5 joins 2 nodes, which are not"),
+        ("t.txt", SIMAI.replace("2 5 2880", "0 5 2880").replace("3 5 2880", "1 5 2880"),
+         "t.txt: a server has 0 NVSwitches and another 2. All have as many."),
+        ("t.txt", "2 1 -1\n1\n0 1 1Gbps 1us 0\n", ":1: '2 1 -1': .* less than 0 times"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 3 2 3 10"), "4 GPUs are not servers of 3, as"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 x 3 10"), ":1: .*write whole numbers only"),
         ("t.txt", SIMAI.replace("9 2 2 3 10", "9 2 2 4 10"), ":2: 5 ids of switches, but line 1"),

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -102,6 +103,50 @@ def test_what_waits_is_of_the_same_group_and_comes_to_its_sender():
     assert set(waits["delay_ps"].tolist()) == {7000} and not waits["at_sender"].any()
     spec_ = plan("{type: single, message: 1 kB, source: 0, target: 5}", f"{RING}ranks: 4}}")
     assert workload_of_flows(spec_).tolist() == [0] + [1] * 12
+
+
+PAIRS = "queue_pairs: {per_connection: 2}"
+
+
+@pytest.mark.parametrize(
+    "what, ranks, chunks",
+    [("direct, operation: all_to_all", 4, 8), ("ring, operation: all_reduce", 2, 8)],
+)
+def test_messages_take_queue_pairs_in_turns_beside_announcements(what, ranks, chunks):
+    # A chunk has one message of 100 B for each ordered pair; of two ranks in a ring it has two.
+    load = f"{{type: collective, algorithm: {what}, bytes: {100 * ranks * chunks} B,"
+    load += f" ranks: {ranks}, chunks: {chunks}, {PAIRS}"
+    for more in ("", ", clear_to_send: {buffers: 2}"):
+        flows = pd.DataFrame(tables(load + more + "}")["flows"])
+        announced = flows["bytes"] == 64
+        taken = flows[~announced].groupby(["src", "dst"])["connection"]
+
+        assert announced.sum() == (len(flows) // 2 if more else 0)
+        # NCCL posts announcements to the first queue pair (src/transport/net_ib, p2p.h).
+        assert (flows["connection"][announced] == 1).all()
+        for _, own in taken:
+            assert own.tolist() == [1, 2] * (len(own) // 2) and len(own) in (chunks, 2 * chunks)
+
+
+def test_two_workloads_on_the_same_hosts_share_no_queue_pair():
+    load = f"{RING}ranks: 4, {PAIRS}}}"
+    single = "{type: single, message: 1 kB, source: 0, target: 5}"
+    got = tables(load, single, load)["flows"]["connection"]
+
+    assert set(got[:12].tolist()) == {1, 2} and got[12] == 0 and set(got[13:].tolist()) == {3, 4}
+
+
+def test_announcements_take_no_step_delay():
+    more = "ranks: 4, step_delay: 7 ns, reduction_rate: 8 Gb/s, clear_to_send: {buffers: 1}}"
+    load = RING.replace("all_gather", "all_reduce") + more
+    got = tables(load)
+    waits, announced = got["dependencies"], got["flows"]["bytes"] == 64
+    of_data = ~announced[waits["flow"]] & ~announced[waits["after"]]
+
+    # Each of 24 messages waits for its announcement; all but those of step 0 for data. 210 B at
+    # 1 GB/s last 210 ns; they are added in the first 3 of 6 steps.
+    assert (waits["delay_ps"][~of_data] == 0).all() and (~of_data).sum() == 24 + 20
+    assert sorted(waits["delay_ps"][of_data].tolist()) == 8 * [7_000] + 12 * [217_000]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from pyorch.workload._nccl_choice import Machine, choose, comm_channels, costs
 from pyorch.workload._queue_pairs import QueuePairs, over_queue_pairs
 from pyorch.workload.nccl import on_wire_bytes, planned
 
-TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
+ROOT = Path(__file__).parents[2]
+TYPEIDS = ROOT / "tests" / "data" / "typeids.json"
 KI, MI, GI = 1 << 10, 1 << 20, 1 << 30
 TEXT = """
 name: gpus
@@ -45,6 +46,14 @@ def params(load):
 
 def names(choice):
     return choice.algorithm, choice.protocol
+
+
+def test_the_example_of_the_page_is_a_whole_scenario():
+    page = (ROOT / "docs" / "scenarios.md").read_text().partition("### NCCL's collectives")[2]
+    text = page.partition("```yaml\n")[2].partition("```")[0]
+    runs = list(spec.plan(parse_scenario(text, "scenarios.md"), typeids_file=TYPEIDS))
+
+    assert len(runs) == 4 and all(len(input_tables(run.spec)["flows"]["src"]) for run in runs)
 
 
 @pytest.mark.parametrize("size", [2**k for k in range(15, 35)])
