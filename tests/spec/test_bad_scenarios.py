@@ -206,7 +206,7 @@ CHANGES = {
         "permutation", "permutations",
         "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload:"
         " all_to_all, collective, companion, flow_table, hpcc_flows, htsim_cm, incast, nccl,"
-        " outcast_incast, permutation, poisson, serving, single, stride, trace, training,"
+        " outcast_incast, permutation, poisson, serving, session, single, stride, trace, training,"
         " wan_demands. Did you mean permutation?",
     ),
     "a capture of a switch": (
