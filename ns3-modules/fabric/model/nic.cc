@@ -270,15 +270,6 @@ CheckTransport(int64_t flow, int64_t transport, size_t transports)
 }
 
 void
-Nic::CheckTransports(const std::vector<FlowRow>& flows) const
-{
-    for (const auto& row : flows)
-    {
-        CheckTransport(row.id, row.transport, m_traits.size());
-    }
-}
-
-void
 Nic::Build(const std::vector<ObjectFactory>& transports,
            bool isAlone,
            std::vector<Ptr<Object>>& owned)

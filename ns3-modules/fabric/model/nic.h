@@ -8,7 +8,6 @@
 #include "plugin-classes.h"
 #include "wires.h"
 
-#include "ns3/fabric-tables.h"
 #include "ns3/object-factory.h"
 #include "ns3/transport.h"
 
@@ -47,7 +46,6 @@ class Nic final : private HostActions
                bool isAlone,
                std::vector<Ptr<Object>>& owned);
     void GiveEnds(uint32_t firstMessage); ///< Tell messages from one on which transports they have
-    void CheckTransports(const std::vector<FlowRow>& flows) const; ///< Abort if one is not there
     /// Abort if a transport cannot follow another rate of a message.
     void CheckRateChange(uint32_t message) const;
 
