@@ -34,13 +34,11 @@ def draw(figure, slowdown, fluid):
         optimal, color="black", linestyle=":", linewidth=1, zorder=0,
         label=f"{figures.style('optimal').label} ({optimal:.3g} us)",
     )  # fmt: skip
-    n_hosts = slowdown.loc[slowdown[ACTIVE].idxmax()]
     size_mb = slowdown["largest_message_bytes"].max() / 1e6
-    hosts = round(n_hosts["n_flows"] / n_hosts[ACTIVE])
     top = max(measured["fct_us"].max(), 2 * optimal)  # no seed is cut, an interval may be
     ax.set(
         xlabel="active hosts [%]", xlim=(0, 104), yscale="log", ylim=(0.8 * optimal, 1.15 * top),
-        ylabel=f"slowest of {size_mb:.4g} MB flows, {hosts} hosts [us]",
+        ylabel=f"slowest of {size_mb:.4g} MB flows [us]",
     )  # fmt: skip
     ax.set_xticks([share for share in sorted(100 * slowdown[ACTIVE].unique()) if share >= 10])
     ax.set_yticks([tick for tick in TICKS_US if 0.8 * optimal <= tick <= 1.15 * top])
