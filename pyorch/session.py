@@ -182,7 +182,7 @@ class Session:
         Returns
         -------
         int
-            0 for the first message, of the background too, then one more each.
+            0 for the first message, then one more each; other workloads have the first ids.
 
         Raises
         ------

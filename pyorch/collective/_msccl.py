@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import FileRef, content
+from pyorch.spec.files import FileRef, xml_root
 
 KEY = "file"
 #: Names there to operations here.
@@ -65,20 +65,7 @@ class Program(NamedTuple):
 
 def read(file: FileRef) -> Program:
     """Return what a file says; FieldError names the place of what is wrong."""
-    where, data = file["path"], content(file)
-    if len(data) > _MOST_BYTES:
-        raise FieldError(KEY, f"{where}: {len(data)} B; at most {_MOST_BYTES}.")
-    try:
-        text = data.decode("utf-8-sig")
-        if "<!DOCTYPE" in text or "<!ENTITY" in text:
-            raise FieldError(KEY, f"{where}: declares a document type or entities. Take them out.")
-        root = ElementTree.fromstring(text)
-    except UnicodeDecodeError:
-        raise FieldError(KEY, f"{where}: is not a text file. Name one.") from None
-    except ElementTree.ParseError as error:
-        raise FieldError(KEY, f"{where}: is no XML: {error}.") from None
-    if root.tag != "algo":
-        raise FieldError(KEY, f"{where}: begins with {quoted(root.tag)}, not with algo.")
+    where, root = file["path"], xml_root(file, KEY, "algo", _MOST_BYTES)
     known = _Reader(where)
     operation = root.get("coll", "")
     if operation not in OPERATIONS:

@@ -180,7 +180,7 @@ def a_result_after(n):
 
 GOOD = ring_of(3)
 MISTAKES = {
-    "no xml": ("<algo", "is no XML: "),
+    "no xml": ("<algo", "is no XML ("),
     "another root": ("<topology/>", "begins with 'topology', not with algo."),
     "an entity": ('<!DOCTYPE a [<!ENTITY b "c">]>' + GOOD, "declares a document type or entities."),
     "an operation": (GOOD.replace("allreduce", "scan"), "coll: 'scan' is none of allreduce"),

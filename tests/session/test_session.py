@@ -33,6 +33,13 @@ SPRAYED = SCENARIO | {
     "transport": {"type": "ns3::SprayTransport", "attributes": {"WindowBdp": 1.25}},
     "link": LINK | {"jitter": "40 ns"},
 }
+#: Files of other workloads beside a session.
+OTHERS = {
+    "own.csv": "flow,src,dst,bytes\n7,0,1,1000\n90,1,2,1000\n",
+    "own.goal": "num_ranks 2\n"
+    "rank 0 {\nl1: calc 9000\nl2: send 1000b to 1 tag 1\nl2 requires l1\n}\n"
+    "rank 1 {\nl1: recv 1000b from 0 tag 1\nl2: calc 5000\nl2 requires l1\n}\n",
+}
 ACK_PS = (66 + 20) * 8 * 1000 // 400  # with framing [byte], at 400 Gb/s
 pytestmark = pytest.mark.ns3
 
@@ -145,6 +152,32 @@ def test_messages_are_received_in_their_order_by_sender_receiver_and_tag():
         session.recv(0, 5, 1, lambda message: got.append(("late", message)))
         session.recv(0, 5, 3, lambda message: got.append(("never", message)))
     assert got == [("waited", 0), ("late", 2), ("late", 1)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"type": "collective", "algorithm": "ring", "operation": "all_reduce", "ranks": 8,
+         "bytes": "1 MB", "step_delay": "1 us"},
+        {"type": "trace", "format": "goal", "file": "own.goal"},
+        {"type": "flow_table", "file": "own.csv"},
+    ],
+    ids=["messages that wait", "tasks", "ids of their own"],
+)  # fmt: skip
+@pytest.mark.parametrize("engine", ["packets", "fluid"])
+def test_ids_are_behind_those_of_other_workloads(other, engine, tmp_path):
+    for name, text in OTHERS.items():
+        (tmp_path / name).write_text(text)
+    place = {"file": str(tmp_path / other["file"])} if "file" in other else {}
+    loads = [{"type": "session"}, other | place]
+    with pyorch.Session(SCENARIO | {"workload": loads, "engine": engine}) as session:
+        sent = [session.send(0, 5, 1_000) for _ in range(3)]
+        assert sorted(session.advance() for _ in range(3)) == sent
+        sent.append(session.send(5, 0, 1_000))
+        session.run()
+        flows = session.flows()
+    assert sent == sorted(set(sent)) and set(sent) <= set(flows["flow"].tolist())
+    assert (flows["receiver_end_ps"] >= 0).all()
 
 
 def test_other_workloads_are_background():

@@ -185,13 +185,9 @@ EventEngine::Append(FabricTables& tables)
         tables.nodes = m_nodes;
     }
     tables.SortAndCheckFurther(m_nodeById);
-    const auto transports = static_cast<int64_t>(m_nic.Traits().size());
     for (const auto& row : tables.flows)
     {
-        NS_ABORT_MSG_IF(row.transport >= transports,
-                        "flows: flow " << row.id << ": transport is " << row.transport
-                                       << ", but there are " << transports
-                                       << " transports, counted from 0");
+        CheckTransport(row.id, row.transport, m_nic.Traits().size());
     }
     const uint32_t first = m_state.messages.Append(tables, m_state.EngineNowPs());
     m_nic.GiveEnds(first);

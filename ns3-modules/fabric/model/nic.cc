@@ -260,8 +260,7 @@ Nic::EndpointOf(uint32_t host, uint32_t transport) const
     return NO_ENDPOINT;
 }
 
-/// Abort if a message names a transport that there is not.
-static void
+void
 CheckTransport(int64_t flow, int64_t transport, size_t transports)
 {
     NS_ABORT_MSG_IF(transport < 0 || transport >= static_cast<int64_t>(transports),

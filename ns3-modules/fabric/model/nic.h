@@ -234,6 +234,9 @@ Nic::Receive(PortId portId, const Port& port, FrameId frameId)
     m_endpoints[endpoint].transport->Receive(frameId, portId);
 }
 
+/// Abort if a flow names a transport that there is not.
+void CheckTransport(int64_t flow, int64_t transport, size_t transports);
+
 } // namespace fabric
 } // namespace ns3
 

@@ -421,17 +421,13 @@ Facade::Append()
     });
 }
 
-void
-Facade::Send(int64_t flow,
-             int64_t src,
-             int64_t dst,
-             int64_t bytes,
-             int64_t startPs,
-             int64_t transport)
+int64_t
+Facade::Send(int64_t src, int64_t dst, int64_t bytes, int64_t startPs, int64_t transport)
 {
-    TrapFatal([&] {
+    return TrapFatal([&] {
+        const int64_t id = m_state->run->NextId();
         FabricTables tables;
-        tables.flows.push_back({.id = flow,
+        tables.flows.push_back({.id = id,
                                 .src = src,
                                 .dst = dst,
                                 .bytes = bytes,
@@ -439,6 +435,7 @@ Facade::Send(int64_t flow,
                                 .transport = transport,
                                 .decides = true});
         m_state->run->Append(std::move(tables));
+        return id;
     });
 }
 
@@ -483,7 +480,7 @@ ProgressOf(const std::unique_ptr<Run>& run)
 int64_t
 Facade::NowPs() const
 {
-    return static_cast<int64_t>(ProgressOf(m_state->run).nowPs.Ps());
+    return m_state->run ? static_cast<int64_t>(m_state->run->NowPs().Ps()) : 0;
 }
 
 uint64_t

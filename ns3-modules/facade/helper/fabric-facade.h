@@ -120,13 +120,8 @@ class Facade
     std::vector<int64_t> Decided();
     /// Take what Column has said since: further flows, tasks and dependencies, with later ids
     void Append();
-    /// Take one further flow, which decides; its ends are node ids, its id is later than all others
-    void Send(int64_t flow,
-              int64_t src,
-              int64_t dst,
-              int64_t bytes,
-              int64_t startPs,
-              int64_t transport);
+    /// Take one further flow, which decides; its ends are node ids. @return its id
+    int64_t Send(int64_t src, int64_t dst, int64_t bytes, int64_t startPs, int64_t transport);
     /// Fill the tables "seen_flows" and "seen_ports" with what has been counted so far.
     void Look();
 

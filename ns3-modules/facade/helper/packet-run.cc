@@ -196,11 +196,22 @@ PacketRun::Finish()
     return tables;
 }
 
+WorldPs
+PacketRun::NowPs() const
+{
+    return m_run.NowPs();
+}
+
+int64_t
+PacketRun::NextId() const
+{
+    return First().Messages().NextId();
+}
+
 RunProgress
 PacketRun::Progress() const
 {
-    return {.nowPs = m_run.NowPs(),
-            .events = m_run.Events(),
+    return {.events = m_run.Events(),
             .flowsDone = m_run.FlowsDone(),
             .flowsTotal = First().Messages().Size(),
             .tasksDone = m_run.TasksDone(),

@@ -53,7 +53,9 @@ class PacketRun final : public Run
         return m_whyOne;
     }
 
+    WorldPs NowPs() const override;
     RunProgress Progress() const override;
+    int64_t NextId() const override;
     void ChangeRate(const RateChangeRow& row) override;
     void ChangeRoute(const RouteRow& row) override;
     std::vector<int64_t> TakeDecided() override;

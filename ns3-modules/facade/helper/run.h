@@ -32,7 +32,6 @@ struct RunOptions : FabricOptions
 /// How far a run has come.
 struct RunProgress
 {
-    WorldPs nowPs;
     uint64_t events{0};
     uint64_t flowsDone{0}; ///< Flows whose sender has every acknowledgement
     uint64_t flowsTotal{0};
@@ -66,7 +65,9 @@ class Run
         return "";
     }
 
+    virtual WorldPs NowPs() const = 0; ///< Simulated time
     virtual RunProgress Progress() const = 0;
+    virtual int64_t NextId() const = 0; ///< Of a further flow; ids above are free too
 
     // ---- for a controller, between two slices
     virtual void ChangeRate(const RateChangeRow& row) = 0;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -22,7 +21,6 @@ struct PyorchSession
     int64_t stopPs{0}; ///< End of the run
     int64_t nowPs{0};
     int64_t passedPs{0};         ///< All before it has happened
-    int64_t sent{0};             ///< Messages so far
     bool isFinished{false};      ///< Its tables are filled
     std::deque<int64_t> arrived; ///< Of now, not returned yet
     std::string names;           ///< For PyorchColumns
@@ -31,6 +29,7 @@ struct PyorchSession
 namespace
 {
 
+constexpr double SLICE_S = 1000; ///< Of the wall clock; nobody is asked in between
 bool g_isOpen = false;
 std::string g_error;
 
@@ -59,19 +58,27 @@ CheckGoesOn(const PyorchSession& session)
     }
 }
 
+/// @return whether all messages and tasks are done
+bool
+IsIdle(const Facade& facade)
+{
+    return facade.FlowsDone() == facade.FlowsTotal() && facade.TasksDone() == facade.TasksTotal();
+}
+
 /// Run until a message arrives, or all before a time has happened. If nothing is left to happen
 /// before the stop, time stays where it is.
 void
 RunUntil(PyorchSession& session, int64_t untilPs)
 {
     Facade& facade = session.facade;
-    facade.RunSlice(untilPs - 1, std::numeric_limits<double>::infinity());
+    while (!facade.RunSlice(untilPs - 1, SLICE_S))
+    {
+    }
     const int64_t nowPs = facade.NowPs();
     const auto decided = facade.Decided();
     session.arrived.assign(decided.begin(), decided.end());
     std::sort(session.arrived.begin(), session.arrived.end());
-    const bool isIdle = facade.FlowsDone() == facade.FlowsTotal();
-    if (decided.empty() && (!isIdle || untilPs != session.stopPs))
+    if (decided.empty() && (untilPs != session.stopPs || !IsIdle(facade)))
     {
         session.nowPs = untilPs;
         session.passedPs = untilPs;
@@ -95,7 +102,6 @@ PyorchOpen(const char* path)
         session->stopPs = ns3::fabric::ReadSessionFile(path, session->facade);
         session->facade.Open();
         session->facade.Build();
-        session->sent = static_cast<int64_t>(session->facade.FlowsTotal());
         g_isOpen = true;
         return session.release();
     });
@@ -126,8 +132,7 @@ PyorchSend(PyorchSession* session,
             throw std::runtime_error("a message starts now or later; " + std::to_string(startPs) +
                                      " ps is over");
         }
-        session->facade.Send(session->sent, src, dst, bytes, startPs, transport);
-        return session->sent++;
+        return session->facade.Send(src, dst, bytes, startPs, transport);
     });
 }
 

@@ -42,7 +42,7 @@ extern "C"
      * @param bytes payload, at least 1
      * @param startPs now or later; a recorded message may start 1 ps before PyorchPassedPs [ps]
      * @param transport index of the transport
-     * @return its id, one more than that of the message before; or PYORCH_FAILED
+     * @return its id, larger than that of the message before; or PYORCH_FAILED
      */
     int64_t PyorchSend(PyorchSession* session,
                        int64_t src,

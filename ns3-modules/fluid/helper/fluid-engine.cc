@@ -80,10 +80,19 @@ class FluidRun final : public Run
         return m_loop.Run(stopPs, deadline);
     }
 
+    WorldPs NowPs() const override
+    {
+        return std::min(m_loop.NowPs(), m_stopPs);
+    }
+
+    int64_t NextId() const override
+    {
+        return m_fabric.Messages().NextId();
+    }
+
     RunProgress Progress() const override
     {
-        return {.nowPs = std::min(m_loop.NowPs(), m_stopPs),
-                .events = m_loop.Events(),
+        return {.events = m_loop.Events(),
                 .flowsDone = m_loop.Done(m_stopPs),
                 .flowsTotal = m_fabric.Messages().Size(),
                 .tasksDone = m_loop.TasksDone(m_stopPs),
@@ -213,7 +222,7 @@ class FluidRun final : public Run
         OutputTable table;
         const RunProgress progress = Progress();
         const std::array<std::pair<const char*, uint64_t>, 5> cells{{
-            {"now_ps", progress.nowPs.Ps()},
+            {"now_ps", NowPs().Ps()},
             {"events", progress.events},
             {"data_packets_delivered", progress.dataPackets},
             {"flows_total", progress.flowsTotal},

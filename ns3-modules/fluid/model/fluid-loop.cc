@@ -78,7 +78,7 @@ FluidLoop::AddItems(const FabricTables& tables, uint32_t firstTask)
         const WorldPs startPs(static_cast<uint64_t>(row.startPs));
         m_messages.push_back({.startPs = startPs, .decides = row.decides});
     }
-    if (!tables.dependencies.empty() || m_graph.NumTasks() > 0)
+    if (!tables.dependencies.empty() || m_graph.NumTasks() > 0 || !m_knownPs[0].empty())
     {
         m_knownPs[0].resize(m_graph.NumMessages());
         m_knownPs[1].resize(m_graph.NumTasks());

@@ -164,6 +164,12 @@ class MessageTable
         return m_size;
     }
 
+    /// @return the least id that is free, and those above are too
+    int64_t NextId() const
+    {
+        return m_nextId;
+    }
+
     uint32_t Done() const
     {
         return m_done;
