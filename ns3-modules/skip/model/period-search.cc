@@ -34,11 +34,18 @@ PeriodSearch::PeriodSearch(const EngineState& state)
 {
 }
 
+bool
+PeriodSearch::MayBegin() const
+{
+    return VAIN_PART_OF_RUN * m_inVainPs <= m_state.EngineNowPs().Ps();
+}
+
 void
 PeriodSearch::Restart(uint32_t reference, uint32_t packets)
 {
     m_beganPs = m_state.EngineNowPs();
-    m_isOn = VAIN_PART_OF_RUN * m_inVainPs <= m_beganPs.Ps();
+    m_isOn = MayBegin();
+    m_isPutOff = !m_isOn;
     m_most = std::min<size_t>(Repetition::MOST, packets / VAIN_PART_OF_MESSAGE);
     m_isCut = false;
     m_reference = reference;
@@ -54,6 +61,7 @@ PeriodSearch::Stop()
 {
     m_inVainPs += m_isOn ? m_state.EngineNowPs() - m_beganPs : 0;
     m_isOn = false;
+    m_isPutOff = false;
 }
 
 /// @return hash of a frame, the same for any other one as far behind what its message has sent

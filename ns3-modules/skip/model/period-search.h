@@ -37,10 +37,16 @@ class PeriodSearch
 
     explicit PeriodSearch(const EngineState& state);
 
-    /// Look from now on, by the arrivals of a message that has so many packets left, unless too
-    /// much time went by in vain.
+    /// Look, by the arrivals of a message that has so many packets left: now, or when less than a
+    /// part of the run was searched in vain.
     void Restart(uint32_t reference, uint32_t packets);
     void Stop();
+
+    /// @return whether a search that was put off should be restarted now
+    bool IsDue() const
+    {
+        return m_isPutOff && MayBegin();
+    }
 
     bool IsOn() const
     {
@@ -79,12 +85,14 @@ class PeriodSearch
     }
 
   private:
+    bool MayBegin() const;
     uint64_t Of(const Frame& frame) const;
     uint64_t Queues() const;
     bool IsCovered(const Snapshot& from, const Snapshot& to) const;
     void Begin(size_t period, const Take& take);
     const EngineState& m_state;
     bool m_isOn{false};
+    bool m_isPutOff{false}; ///< Until less of the run was searched in vain
     EnginePs m_beganPs;     ///< When this search began [ps]
     uint64_t m_inVainPs{0}; ///< Searched since the last period was found [ps]
     bool m_isCut{false}; ///< The last instant has ended a part

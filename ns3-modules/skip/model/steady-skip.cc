@@ -168,6 +168,10 @@ SteadySkip::Check(EnginePs nextPs)
         Begin(nextPs);
         return;
     }
+    if (m_search.IsDue())
+    {
+        Search();
+    }
     if (controls.any)
     {
         m_nextCheckPs += m_firstWindowPs; // only what repeats is skipped
@@ -247,9 +251,15 @@ SteadySkip::Begin(EnginePs nextPs)
     m_disturbed = m_active.empty();
     if (MayRepeat())
     {
-        const MessageProgress first = ProgressOf(m_active.front().message);
-        m_search.Restart(m_active.front().message, first.packets - first.sent);
+        Search();
     }
+}
+
+void
+SteadySkip::Search()
+{
+    const MessageProgress first = ProgressOf(m_active.front().message);
+    m_search.Restart(m_active.front().message, first.packets - first.sent);
 }
 
 /// What was skipped until now is no part of the state at hand.

@@ -87,6 +87,7 @@ class SteadySkip final : public Observer
     void FindActive();
     Controls FindControls() const;
     void Begin(EnginePs nextPs);
+    void Search(); ///< What repeats to the picosecond
     uint64_t MostPs(EnginePs nextPs) const;
     MessageProgress ProgressOf(uint32_t message) const;
     SourceTotals SourceOf(uint32_t message) const;
