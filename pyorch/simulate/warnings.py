@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Warns before a run of what is allowed and may surprise."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -185,8 +185,8 @@ def narrow_incasts(tables: Tables) -> Iterator[str]:
     if len(np.unique(leaves)) < 2:
         return
     leaf = dict(zip(ids.tolist(), leaves.tolist(), strict=True))
-    sent = Counter(flows["src"].tolist())
-    for receiver, n_senders in sorted(Counter(flows["dst"].tolist()).items()):
+    sent, received = _counts(flows["src"]), _counts(flows["dst"])
+    for receiver, n_senders in received.items():
         if n_senders < 2 or receiver in sent:  # most hosts of most workloads
             continue
         own = flows["dst"] == receiver
@@ -203,6 +203,12 @@ def narrow_incasts(tables: Tables) -> Iterator[str]:
                 " senders are the hosts that follow its receiver; random_senders: true draws them"
                 f" from all hosts, and more than {n_hosts - 1} senders reach beyond this switch."
             )
+
+
+def _counts(column: np.ndarray) -> dict[int, int]:
+    """Return how often each value of a column occurs, in the order of the values."""
+    values, counts = np.unique(column, return_counts=True)
+    return dict(zip(values.tolist(), counts.tolist(), strict=True))
 
 
 def _selector(transport: Plugin) -> str:

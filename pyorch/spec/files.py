@@ -321,10 +321,11 @@ def _has_plain_digits(column: Any) -> bool:
 def _numbers(column: Any, kind: type, where: str, key: str, is_text: bool) -> np.ndarray:
     """Return an Arrow column as int64 or float64; nothing is rounded and nothing is left out."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     dtype = np.int64 if kind is int else np.float64
     if is_text:
+        import pyarrow.compute as pc  # takes a third of a second
+
         column = pc.utf8_trim(column, " \t")
         if kind is int and _has_plain_digits(column):
             return column.cast(pa.int64()).to_numpy()
