@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace ns3
 {
@@ -78,7 +79,8 @@ ReserveFirst(void** memory, size_t bytes, size_t mostBytes)
 void
 ReserveMore(void* memory, size_t reservedBytes, size_t bytes)
 {
-    FailIf(mremap(memory, reservedBytes, bytes, 0) == MAP_FAILED, bytes - reservedBytes);
+    void* end = static_cast<char*>(memory) + reservedBytes;
+    FailIf(Map(end, bytes - reservedBytes, MAP_FIXED_NOREPLACE) != end, bytes - reservedBytes);
 }
 
 void
@@ -94,9 +96,52 @@ ClearMemory(void* memory, size_t bytes)
 }
 
 void
+ClearWholePages(void* memory, size_t bytes)
+{
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<uintptr_t>(memory);
+    const uintptr_t from = (begin + page - 1) / page * page;
+    const uintptr_t to = (begin + bytes) / page * page;
+    if (from < to)
+    {
+        ClearMemory(reinterpret_cast<void*>(from), to - from);
+    }
+}
+
+void
 PreferHugePages(void* memory, size_t bytes)
 {
     madvise(memory, bytes, MADV_HUGEPAGE);
+}
+
+FrozenMemory::FrozenMemory(void* memory, size_t bytes, size_t usedBytes)
+    : m_file(memfd_create("fabric", MFD_CLOEXEC)),
+      m_bytes(bytes)
+{
+    FailIf(m_file < 0 || ftruncate(m_file, static_cast<off_t>(bytes)) != 0, bytes);
+    for (size_t done = 0; done < usedBytes;)
+    {
+        const ssize_t n = pwrite(m_file,
+                                 static_cast<char*>(memory) + done,
+                                 usedBytes - done,
+                                 static_cast<off_t>(done));
+        FailIf(n <= 0, bytes);
+        done += static_cast<size_t>(n);
+    }
+    MapTo(memory);
+}
+
+FrozenMemory::~FrozenMemory()
+{
+    close(m_file);
+}
+
+void
+FrozenMemory::MapTo(void* memory) const
+{
+    constexpr int PROTECTION = PROT_READ | PROT_WRITE;
+    constexpr int FLAGS = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
+    FailIf(mmap(memory, m_bytes, PROTECTION, FLAGS, m_file, 0) != memory, m_bytes);
 }
 
 } // namespace fabric

@@ -4,6 +4,7 @@
 #define FABRIC_RESERVED_ARRAY_H
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 
 namespace ns3
@@ -15,14 +16,36 @@ namespace fabric
 void* ReserveMemory(size_t bytes);
 /// Give back what ReserveMemory reserved.
 void ReleaseMemory(void* memory, size_t bytes);
-/// Give its pages back: they are zero again.
+/// Give its pages back: they are zero again, or what memory was frozen with.
 void ClearMemory(void* memory, size_t bytes);
+/// Give back the pages that lie in a stretch as a whole.
+void ClearWholePages(void* memory, size_t bytes);
 /// Ask for huge pages: fewer misses in address translation where access is in random order.
 void PreferHugePages(void* memory, size_t bytes);
 /// Reserve the first of many bytes at a place where the rest can follow. @return how many there are
 size_t ReserveFirst(void** memory, size_t bytes, size_t mostBytes);
 /// Reserve what follows, up to `bytes` in all.
 void ReserveMore(void* memory, size_t reservedBytes, size_t bytes);
+
+/**
+ * @brief What some memory holds at one moment, for other memory to begin with.
+ *
+ * A page is shared by all that began with it, until one of them writes there and gets its own.
+ */
+class FrozenMemory
+{
+  public:
+    /// The memory goes on to hold what it held; of its bytes only the first ones are in use.
+    FrozenMemory(void* memory, size_t bytes, size_t usedBytes);
+    ~FrozenMemory();
+    FrozenMemory(const FrozenMemory&) = delete;
+    FrozenMemory& operator=(const FrozenMemory&) = delete;
+    void MapTo(void* memory) const; ///< Reserved, and as long
+
+  private:
+    int m_file;
+    size_t m_bytes;
+};
 
 /**
  * @brief Array behind one stretch of reserved address space: elements never move.
@@ -79,9 +102,29 @@ class ReservedArray
         PreferHugePages(m_data, m_capacity * sizeof(T));
     }
 
+    void Freeze() ///< Others may begin with the elements of now
+    {
+        const size_t bytes = m_capacity * sizeof(T);
+        m_frozen = std::make_unique<FrozenMemory>(m_data, bytes, bytes);
+    }
+
+    /// Begin with the elements of an array of the same capacity when it was frozen.
+    void BeginWith(const ReservedArray& first)
+    {
+        first.m_frozen->MapTo(m_data);
+    }
+
+    /// Take no memory for some elements of an array that was frozen or began with one: they are as
+    /// they were then, but for those that share a page with others.
+    void Restore(size_t first, size_t n)
+    {
+        ClearWholePages(m_data + first, n * sizeof(T));
+    }
+
   private:
     T* m_data;
     size_t m_capacity;
+    std::unique_ptr<FrozenMemory> m_frozen;
 };
 
 /**
@@ -146,9 +189,24 @@ class GrowingArray
         PreferHugePages(m_data, m_bytes);
     }
 
+    void Freeze(size_t elements) ///< Others may begin with those of now
+    {
+        m_frozen = std::make_unique<FrozenMemory>(m_data, m_bytes, elements * sizeof(T));
+        m_frozenBytes = m_bytes;
+    }
+
+    /// Begin with the elements of another array when it was frozen.
+    void BeginWith(const GrowingArray& first)
+    {
+        Reserve(first.m_frozenBytes / sizeof(T));
+        first.m_frozen->MapTo(m_data);
+    }
+
   private:
     void* m_data{nullptr};
     size_t m_bytes; ///< Reserved
+    std::unique_ptr<FrozenMemory> m_frozen;
+    size_t m_frozenBytes{0};
 };
 
 } // namespace fabric

@@ -54,7 +54,7 @@ EventEngine::EventEngine(const FabricTables& tables,
           [boundary](uint32_t other, const Fulfilled& fulfilled) {
               boundary->Tell(other, fulfilled);
           },
-          first ? first->m_state.routes.ShareNominal() : nullptr),
+          first ? &first->m_state : nullptr),
       m_ports(m_state.network.ports.Data()),
       m_classes(m_state),
       m_wires(m_state, m_classes, m_observers, boundary),
@@ -75,7 +75,7 @@ EventEngine::EventEngine(const FabricTables& tables,
                   m_classes,
                   {m_observers, m_wires, m_nic, m_switching},
                   boundary)
-        .Build(tables, m_links, m_held);
+        .Build(tables, m_links, m_held, first ? &first->m_state.messages : nullptr);
     if (m_state.messages.MayGrow())
     {
         m_nodes = tables.nodes;
@@ -96,6 +96,10 @@ EventEngine::EventEngine(const FabricTables& tables,
         peers.push_back(m_ports[port].peer);
     }
     m_instant.SetPorts(std::move(peers));
+    if (first) // whose ports all may ask for while a run is built
+    {
+        m_state.network.ShareForeign(engine);
+    }
     const auto isControlled = [](const LinkClass& link) { return link.control != nullptr; };
     if (!boundary && std::ranges::any_of(m_classes.links, isControlled))
     {
@@ -126,8 +130,10 @@ EventEngine::Attach(Observer& observer)
     m_observers.Add(observer);
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
-        m_ports[port].isWatched =
-            m_ports[port].isWatched || m_observers.AnyWishes(Observer::FRAMES);
+        if (m_observers.AnyWishes(Observer::FRAMES) && m_state.IsOwn(port))
+        {
+            m_ports[port].isWatched = true;
+        }
     }
 }
 

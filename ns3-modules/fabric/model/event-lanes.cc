@@ -61,7 +61,7 @@ EventLanes::Build(const std::vector<Transport::Traits>& transports)
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
         const auto list = listOf.find(m_wires.ArrivalDelayPs(port));
-        if (m_ports[port].crosses)
+        if (m_ports[port].crosses && m_state.IsOwn(port))
         {
             m_boundary->AddPort(port,
                                 list == listOf.end() ? Boundary::LISTS : list->second,
@@ -70,7 +70,6 @@ EventLanes::Build(const std::vector<Transport::Traits>& transports)
         // What cuts through is on its way for other times than a lane's.
         const SwitchModel& next = m_state.switches[m_ports[m_ports[port].peer].nodeClass];
         anyWire |= (list == listOf.end() || next.cutThroughBytes) && IsLong(port);
-        m_ports[port].lane = EventQueue::NO_LANE;
     }
     m_state.queue.SetWires(anyWire ? m_state.network.NumPorts() : 0);
     if (!BuildLinkLanes(listOf, HearsInOrder()))

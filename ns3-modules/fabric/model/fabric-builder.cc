@@ -78,10 +78,13 @@ FabricBuilder::FabricBuilder(const FabricOptions& options,
 }
 
 void
-FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActions& programs)
+FabricBuilder::Build(const FabricTables& tables,
+                     LinkActions& links,
+                     ProgramActions& programs,
+                     const MessageTable* first)
 {
     CheckClasses();
-    m_state.messages.Build(tables, m_options.hosts);
+    m_state.messages.Build(tables, m_options.hosts, first);
     m_nic.Build(m_options.transports, !m_boundary, m_classes.owned);
     m_wires.Changes().Build(tables.linkEvents,
                             m_options.convergencePs,
@@ -104,7 +107,10 @@ FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActi
     CheckMarks();
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
-        m_ports[port].isWatched = m_classes.links[m_ports[port].linkClass].watchesSenders;
+        if (m_classes.links[m_ports[port].linkClass].watchesSenders && m_state.IsOwn(port))
+        {
+            m_ports[port].isWatched = true;
+        }
     }
 }
 

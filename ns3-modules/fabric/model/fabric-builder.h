@@ -31,8 +31,12 @@ class FabricBuilder
      * @param tables sorted
      * @param links carry out the orders of link flow control
      * @param programs carry out the orders of switch programs
+     * @param first messages of the first of several engines, null for that one
      */
-    void Build(const FabricTables& tables, LinkActions& links, ProgramActions& programs);
+    void Build(const FabricTables& tables,
+               LinkActions& links,
+               ProgramActions& programs,
+               const MessageTable* first);
 
   private:
     void BuildClasses(LinkActions& links, ProgramActions& programs);

@@ -330,7 +330,7 @@ Nic::AddEnd(uint32_t host, uint32_t transport, const Ptr<Transport>& object)
     object->Attach(HostContext(m_state, *this, endpoint, host));
 }
 
-/// Tell messages their ends.
+/// Tell messages their ends here; memory of the others may be shared with other engines.
 void
 Nic::GiveEnds(uint32_t firstMessage)
 {
@@ -341,8 +341,14 @@ Nic::GiveEnds(uint32_t firstMessage)
         {
             continue;
         }
-        message.srcEndpoint = EndpointOf(message.src, message.transport);
-        message.dstEndpoint = EndpointOf(message.dst, message.transport);
+        if (const uint32_t end = EndpointOf(message.src, message.transport); end != NO_ENDPOINT)
+        {
+            message.srcEndpoint = end;
+        }
+        if (const uint32_t end = EndpointOf(message.dst, message.transport); end != NO_ENDPOINT)
+        {
+            message.dstEndpoint = end;
+        }
     }
 }
 

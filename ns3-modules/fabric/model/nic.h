@@ -106,7 +106,6 @@ class Nic final : private HostActions
         uint32_t turn{0}; ///< At the first of those that are equally urgent: who is asked first
     };
 
-    static constexpr uint32_t NO_ENDPOINT = 0xffffffff;
 
     void AddEnd(uint32_t host, uint32_t transport, const Ptr<Transport>& object);
     uint32_t EndpointOf(uint32_t host, uint32_t transport) const;

@@ -70,7 +70,7 @@ RunView::PathOf(uint32_t message) const
 uint64_t
 RunView::MemoryBytes() const
 {
-    return m_state.network.MemoryBytes() + m_state.messages.MemoryBytes() +
+    return m_state.network.MemoryBytes(m_state.engine) + m_state.messages.MemoryBytes() +
            m_state.routes.MemoryBytes() + uint64_t{m_state.frames.Peak()} * sizeof(Frame) +
            m_state.queue.MemoryBytes() + m_observers.MemoryBytes();
 }

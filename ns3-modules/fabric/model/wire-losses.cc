@@ -87,7 +87,10 @@ WireLosses::UseModel(uint8_t linkClass, LossModel* model)
     m_models[linkClass] = model;
     for (PortId port = 0; port < m_network.NumPorts(); port++)
     {
-        m_network.ports[port].lossy |= m_network.ports[port].linkClass == linkClass;
+        if (m_network.ports[port].linkClass == linkClass)
+        {
+            m_network.ports[port].lossy = true;
+        }
     }
 }
 

@@ -161,7 +161,10 @@ Wires::DecideCutThrough(uint32_t node)
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
         const PortId sender = m_ports[port].peer;
-        m_ports[sender].cutsThrough = m_state.network.RateBps(sender) >= fastestBps;
+        if (m_state.IsOwn(sender))
+        {
+            m_ports[sender].cutsThrough = m_state.network.RateBps(sender) >= fastestBps;
+        }
     }
 }
 

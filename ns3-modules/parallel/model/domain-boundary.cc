@@ -33,6 +33,7 @@ void
 DomainBoundary::AddPort(PortId from, uint32_t list, uint64_t delayPs)
 {
     Port& port = m_state->network.ports[from];
+    m_leastDelayPs = std::min(m_leastDelayPs, port.delayPs);
     const uint32_t domain = DomainOf(port.peer);
     const auto crossing = std::ranges::find_if(m_crossings, [domain, list](const Crossing& other) {
         return other.domain == domain && other.list == list;
@@ -55,15 +56,7 @@ DomainBoundary::UseLane(PortId from, uint32_t list, uint8_t lane)
 uint64_t
 DomainBoundary::LeastCrossingPs() const
 {
-    uint64_t leastPs = m_state->messages.LeastTellingPs();
-    for (PortId port = 0; port < m_state->network.NumPorts(); port++)
-    {
-        if (m_state->network.ports[port].crosses)
-        {
-            leastPs = std::min(leastPs, m_state->network.ports[port].delayPs);
-        }
-    }
-    return leastPs;
+    return std::min(m_leastDelayPs, m_state->messages.LeastTellingPs());
 }
 
 /// Put a copy of a frame into the outbox; the frame is free.

@@ -78,6 +78,7 @@ class DomainBoundary final : public Boundary
     EngineState* m_state{nullptr};
     std::vector<std::array<DomainOutbox, 2>> m_outboxes; ///< By domain: of even, of odd windows
     std::vector<Crossing> m_crossings;
+    uint64_t m_leastDelayPs{NEVER_PS}; ///< Of links to other domains [ps]
     /// Lanes of each list of others' outbox: of domains of lower, of higher number
     std::array<std::array<uint8_t, 2>, LISTS> m_inLanes{};
     std::vector<Reader> m_readers; ///< Of the outbox that is being imported

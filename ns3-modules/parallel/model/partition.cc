@@ -26,8 +26,11 @@ constexpr size_t TRIED = 16;
 
 /// State of a domain that runs about as fast as a smaller one [byte].
 constexpr double DOMAIN_BYTES = 3e6;
-/// What the networks of all domains may take: each of them holds the whole [byte].
+/// What all domains may keep of the whole network, beside the ports that they share [byte].
 constexpr double COPIES_BYTES = 3e8;
+/// Of that, for each end of a link and each node in each domain [byte].
+constexpr double LINK_END_BYTES = 16;
+constexpr double NODE_BYTES = 150;
 /// Frames of a domain in a window, if all its links are full: fewer, and windows cost more than
 /// the domains save.
 constexpr double WINDOW_FRAMES = 128;
@@ -406,7 +409,8 @@ Partition(const FabricTables& tables, uint32_t domains)
 std::vector<uint32_t>
 ChooseDomains(const FabricTables& tables, uint32_t threads)
 {
-    const double copyBytes = 2 * static_cast<double>(tables.links.size() * sizeof(Port)) +
+    const double copyBytes = 2 * LINK_END_BYTES * static_cast<double>(tables.links.size()) +
+                             NODE_BYTES * static_cast<double>(tables.nodes.size()) +
                              static_cast<double>(tables.flows.size() * sizeof(Message));
     const double byCache = std::floor(StateBytes(tables) / DOMAIN_BYTES);
     const double byMemory = std::floor(COPIES_BYTES / std::max(copyBytes, 1.0));

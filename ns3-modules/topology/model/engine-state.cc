@@ -18,15 +18,15 @@ EngineState::EngineState(const FabricTables& tables,
                          std::vector<SwitchModel> models,
                          uint32_t ownEngine,
                          MessageTable::Tell tell,
-                         std::shared_ptr<const Routing> nominal)
+                         const EngineState* first)
     : seed(rootSeed),
       framingBytes(framing),
       engine(ownEngine),
       switches(std::move(models)),
-      network(tables, seed),
+      network(tables, seed, first ? &first->network : nullptr),
       otherQueues(size_t{network.NumPorts()} * (LINK_CONTROL_CLASS + 1)),
       messages(network, queue, world, seed, engine, std::move(tell)),
-      routes(network, queue, world, std::move(nominal))
+      routes(network, queue, world, first ? first->routes.ShareNominal() : nullptr)
 {
 }
 

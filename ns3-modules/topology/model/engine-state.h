@@ -31,7 +31,7 @@ struct EngineState
      * @param models of switches, in the order of nodes.class
      * @param ownEngine whose events are executed
      * @param tell called for messages of other engines
-     * @param nominal routes of the network as built, of another engine; null: they are found
+     * @param first state of the first of several engines, null for that one
      */
     EngineState(const FabricTables& tables,
                 uint64_t rootSeed,
@@ -39,7 +39,7 @@ struct EngineState
                 std::vector<SwitchModel> models,
                 uint32_t ownEngine,
                 MessageTable::Tell tell,
-                std::shared_ptr<const Routing> nominal);
+                const EngineState* first);
 
     EngineState(const EngineState&) = delete;
     EngineState& operator=(const EngineState&) = delete;

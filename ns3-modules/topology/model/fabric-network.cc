@@ -21,18 +21,29 @@ constexpr size_t LARGE_BYTES = 5'000'000;
 
 } // namespace
 
-FabricNetwork::FabricNetwork(const FabricTables& tables, uint64_t seed)
+FabricNetwork::FabricNetwork(const FabricTables& tables,
+                             uint64_t seed,
+                             const FabricNetwork* first)
     : ports(2 * tables.links.size()),
       counters(ports.Capacity()),
       m_seed(seed)
 {
     NS_ABORT_MSG_IF(ports.Capacity() > EVENT_INDEX_MASK, "links: more than 2^29 links");
-    if (ports.Capacity() * sizeof(Port) > LARGE_BYTES)
+    BuildNodes(tables.nodes);
+    if (first)
+    {
+        ShareLinks(*first);
+        return;
+    }
+    if (IsOfOneEngine() && ports.Capacity() * sizeof(Port) > LARGE_BYTES)
     {
         ports.UseHugePages();
     }
-    BuildNodes(tables.nodes);
     BuildPorts(tables.links);
+    if (!IsOfOneEngine())
+    {
+        ports.Freeze();
+    }
 }
 
 void
@@ -66,6 +77,25 @@ SetPorts(HostState& host, const NodeState& node, uint64_t seed)
     host.ports = node.ports;
     host.turn = CounterRandom(seed, RandomUse::FIRST_PORT, static_cast<uint64_t>(node.id))
                     .Below(0, host.ports);
+}
+
+void
+FabricNetwork::ShareLinks(const FabricNetwork& first)
+{
+    for (size_t i = 0; i < nodes.size(); i++)
+    {
+        nodes[i].firstPort = first.nodes[i].firstPort;
+        nodes[i].ports = first.nodes[i].ports;
+        if (!nodes[i].isSwitch)
+        {
+            SetPorts(hosts[nodes[i].host], nodes[i], m_seed);
+        }
+    }
+    for (const RateClass& rate : first.rates)
+    {
+        RateIndex(rate.rateBps);
+    }
+    ports.BeginWith(first.ports);
 }
 
 void
@@ -124,6 +154,27 @@ FabricNetwork::BuildPorts(const std::vector<LinkRow>& rows)
         ports[a].crosses = crosses;
         ports[b].crosses = crosses;
     }
+}
+
+void
+FabricNetwork::ShareForeign(uint32_t engine)
+{
+    PortId first = 0;
+    for (const NodeState& node : nodes)
+    {
+        if (node.engine == engine)
+        {
+            ports.Restore(first, node.firstPort - first);
+            first = node.firstPort + node.ports;
+        }
+    }
+    ports.Restore(first, ports.Capacity() - first);
+}
+
+bool
+FabricNetwork::IsOfOneEngine() const
+{
+    return std::ranges::all_of(nodes, [](const NodeState& node) { return node.engine == 0; });
 }
 
 uint8_t
@@ -203,10 +254,16 @@ FabricNetwork::LineRatesBps() const
 }
 
 uint64_t
-FabricNetwork::MemoryBytes() const
+FabricNetwork::MemoryBytes(uint32_t engine) const
 {
-    return NumPorts() * (sizeof(Port) + sizeof(PortCounters)) + nodes.size() * sizeof(NodeState) +
-           hosts.size() * sizeof(HostState);
+    uint64_t own = 0;
+    for (const NodeState& node : nodes)
+    {
+        own += node.engine == engine ? node.ports : 0;
+    }
+    const uint64_t shared = engine == 0 && own < NumPorts() ? NumPorts() : 0;
+    return own * (sizeof(Port) + sizeof(PortCounters)) + shared * sizeof(Port) +
+           nodes.size() * sizeof(NodeState) + hosts.size() * sizeof(HostState);
 }
 
 } // namespace fabric

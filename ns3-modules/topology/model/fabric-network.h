@@ -70,7 +70,13 @@ struct HostState
 class FabricNetwork
 {
   public:
-    FabricNetwork(const FabricTables& tables, uint64_t seed);
+    /**
+     * @param tables sorted
+     * @param seed of the run
+     * @param first the network of the first of several engines, if this is of another one: they
+     * share the memory of ports that neither changes
+     */
+    FabricNetwork(const FabricTables& tables, uint64_t seed, const FabricNetwork* first);
 
     PortId NumPorts() const
     {
@@ -83,6 +89,9 @@ class FabricNetwork
     PortId FindPort(int64_t node, int64_t peer, int64_t parallel) const;
     /// @return stream of one egress, by the ids of both ends, and of one of several there
     CounterRandom StreamOfPort(PortId port, RandomUse use, uint32_t number = 0) const;
+    bool IsOfOneEngine() const;          ///< One engine executes the events of all nodes
+    /// All is built: give back the memory of ports that are of no use to an engine.
+    void ShareForeign(uint32_t engine);
     uint8_t RateIndex(uint64_t rateBps); ///< Find or add the class of a rate
 
     uint64_t RateBps(PortId port) const
@@ -91,7 +100,7 @@ class FabricNetwork
     }
 
     std::vector<uint64_t> LineRatesBps() const; ///< Of each host, its ports added up [bit/s]
-    uint64_t MemoryBytes() const;
+    uint64_t MemoryBytes(uint32_t engine) const; ///< Of its part; of the first also what all share
 
     std::vector<NodeState> nodes;
     std::vector<HostState> hosts;
@@ -102,6 +111,7 @@ class FabricNetwork
   private:
     void BuildNodes(const std::vector<NodeRow>& rows);
     void BuildPorts(const std::vector<LinkRow>& rows);
+    void ShareLinks(const FabricNetwork& first);
 
     uint64_t m_seed;
 };

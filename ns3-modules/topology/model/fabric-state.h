@@ -4,6 +4,7 @@
 #define FABRIC_STATE_H
 
 #include "ns3/clocks.h"
+#include "ns3/event-queue.h"
 #include "ns3/frame.h"
 
 #include <cstdint>
@@ -13,6 +14,9 @@ namespace ns3
 {
 namespace fabric
 {
+
+/// No transport of this engine.
+constexpr uint32_t NO_ENDPOINT = 0xffffffff;
 
 /// Frames waiting in one class of a port.
 struct PortQueue
@@ -43,7 +47,7 @@ struct alignas(64) Port
     uint32_t queued{0};           ///< Bit per class with waiting frames
     uint16_t paused{0};           ///< Bit per class that link flow control holds back
     uint8_t rate{0};              ///< Index into the rate classes
-    uint8_t lane{0};              ///< Event lane of the propagation delay
+    uint8_t lane{EventQueue::NO_LANE}; ///< Event lane of the propagation delay
     uint8_t linkClass{0};         ///< Class of its link
     uint8_t nodeClass{0};         ///< Class of its owner
     bool isHost{false};           ///< Owner is a host

@@ -60,6 +60,8 @@ MessageTable::Add(const FlowRow& row, uint32_t src, uint32_t dst)
     message.bytes = static_cast<uint64_t>(row.bytes);
     message.src = src;
     message.dst = dst;
+    message.srcEndpoint = NO_ENDPOINT;
+    message.dstEndpoint = NO_ENDPOINT;
     message.senderSlot = NO_SLOT;
     message.receiverSlot = NO_SLOT;
     message.transport = static_cast<uint16_t>(row.transport);
@@ -86,10 +88,19 @@ MessageTable::Add(const FlowRow& row, uint32_t src, uint32_t dst)
 }
 
 void
-MessageTable::Build(const FabricTables& tables, const std::vector<HostModel>& hosts)
+MessageTable::Build(const FabricTables& tables,
+                    const std::vector<HostModel>& hosts,
+                    const MessageTable* first)
 {
     m_hosts = HostCosts(hosts, m_network.LineRatesBps());
-    if (tables.flows.size() * sizeof(Message) > LARGE_BYTES)
+    m_rateChanges = tables.rateChanges;
+    m_mayGrow = tables.MayGrow();
+    if (first)
+    {
+        ShareMessages(*first);
+        return;
+    }
+    if (m_network.IsOfOneEngine() && tables.flows.size() * sizeof(Message) > LARGE_BYTES)
     {
         m_messages.UseHugePages();
     }
@@ -101,12 +112,29 @@ MessageTable::Build(const FabricTables& tables, const std::vector<HostModel>& ho
         }
     }
     AddRows(tables);
-    m_rateChanges = tables.rateChanges;
-    m_mayGrow = tables.MayGrow();
     if (!m_mayGrow)
     {
         m_hostOf = {};
     }
+    if (!m_network.IsOfOneEngine())
+    {
+        m_messages.Freeze(m_size);
+        m_tuples.Freeze(m_size);
+    }
+}
+
+/// All that differs between engines is set later.
+void
+MessageTable::ShareMessages(const MessageTable& first)
+{
+    m_messages.BeginWith(first.m_messages);
+    m_tuples.BeginWith(first.m_tuples);
+    m_room = first.m_room;
+    m_size = first.m_size;
+    m_nextId = first.m_nextId;
+    m_decides = first.m_decides;
+    m_graph = first.m_graph;
+    m_left = m_size + m_graph.NumTasks();
 }
 
 void

@@ -62,8 +62,12 @@ class MessageTable
     /**
      * Take the tables "flows", "tasks", "dependencies" and "rate_changes".
      * @param hosts what messages cost their hosts, by transport
+     * @param first messages of the first of several engines, null for that one: they share the
+     * memory of messages that neither changes
      */
-    void Build(const FabricTables& tables, const std::vector<HostModel>& hosts);
+    void Build(const FabricTables& tables,
+               const std::vector<HostModel>& hosts,
+               const MessageTable* first);
 
     void Begin(); ///< Schedule what waits for nothing
 
@@ -203,6 +207,7 @@ class MessageTable
     uint32_t AddNew(uint32_t src, uint32_t dst, uint64_t bytes, WorldPs startPs);
     uint32_t Add(const FlowRow& row, uint32_t src, uint32_t dst);
     void AddRows(const FabricTables& tables);
+    void ShareMessages(const MessageTable& first);
     void BeginFrom(uint32_t message, uint32_t task, EnginePs nowPs);
     void CheckFurther(const FabricTables& tables, EnginePs nowPs) const;
     bool CostsHosts(uint32_t message) const;
