@@ -46,9 +46,7 @@ class IdleTimes:
         self._wires = wires.set_index("transport")
         kind = np.zeros(network.n_nodes, dtype=np.int64)
         kind[nodes["node"]] = nodes.get("class", 0)
-        self._hosts_ps = np.array(
-            [hosts.alone_ps((its.host and its.host.model_extra) or {}) for its in spec.transport]
-        )
+        self._hosts = [(its.host and its.host.model_extra) or {} for its in spec.transport]
         delays_ps = np.array([its.processing_delay_ps for its in spec.switch.kinds])
         self._processing_ps = np.where(network.is_switch, delays_ps[kind], 0)
         cuts = [its.cut_through_bytes for its in spec.switch.kinds if its.cut_through_bytes]
@@ -93,7 +91,7 @@ class IdleTimes:
         its_ways = self._ways(columns, self._with_direct(columns, routes), one_path)
         frames = self._frames(columns)
         unloaded_ps = self._unloaded_ps(columns, frames, its_ways)
-        unloaded_ps += self._hosts_ps[columns["transport"]]
+        unloaded_ps += self._of_hosts_ps(columns)
         return pd.DataFrame(
             {
                 "unloaded_fct_ps": np.where(columns["bytes"] > 0, unloaded_ps, 0),
@@ -103,6 +101,18 @@ class IdleTimes:
                 "delay_ps": its_ways.delay_ps,
             }
         )
+
+    def _of_hosts_ps(self, columns: Columns) -> np.ndarray:
+        """Return what hosts add to the time of each flow."""
+        found = np.zeros(len(columns["src"]), dtype=np.int64)
+        line_bps = np.zeros(self._network.n_nodes, dtype=np.int64)
+        np.add.at(line_bps, self._network.tail, self._network.rate_bps)
+        for transport, host in enumerate(self._hosts):
+            its = columns["transport"] == transport
+            if host and its.any():
+                size, source = columns["bytes"][its], columns["src"][its]
+                found[its] = hosts.alone_ps(host, size, line_bps[source])
+        return found
 
     def of_frame_ps(self, src: np.ndarray, dst: np.ndarray, wire_bytes: int) -> np.ndarray:
         """Return the least time in which one frame passes between each two hosts [ps]."""

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from oracle_network import GBPS, NS_PS, US_PS, Flows, leaf_spine, line, one_flow, run, star
 
+from pyorch.errors import SimulationError
 from pyorch.theory import hosts
 
 pytestmark = pytest.mark.ns3
@@ -40,7 +41,7 @@ def test_a_message_alone_is_later_by_the_sum_of_its_costs(engine, size_bytes):
     sent_ps += MISS["miss_time_ps"]
     assert got["start_ps"] == free["start_ps"] == 77
     assert got["receiver_end_ps"] - free["receiver_end_ps"] == (
-        hosts.alone_ps(COSTS) + 2 * MISS["miss_time_ps"]
+        hosts.alone_ps(COSTS, size_bytes, RATE) + 2 * MISS["miss_time_ps"]
     )
     assert got["sender_end_ps"] - free["sender_end_ps"] == sent_ps + COSTS["completion_delay_ps"]
 
@@ -69,15 +70,58 @@ def test_a_receiver_takes_small_messages_one_after_the_other(engine):
 
 
 @ENGINES
-def test_a_bus_slower_than_the_link_sets_the_pace(engine):
-    # 1 MB at 40 Gb/s is 200 us, and 83 us on the link: no message waits for a link.
+@pytest.mark.parametrize(
+    "bus",
+    [{"bus_rate_bps": 40 * GBPS}, {"bus_credit_bytes": 50_000, "bus_round_trip_ps": 10 * US_PS}],
+    ids=["rate", "credit"],
+)
+def test_a_bus_slower_than_the_link_sets_the_pace(engine, bus):
+    # 1 MB at 40 Gb/s is 200 us, and 83 us on the link: no message waits for a link. 50 kB in each
+    # 10 us are 40 Gb/s, too.
     flows = to_each([1_000_000] * 8)
     free = run(star(9, RATE, DELAY_PS), one_flow(0, 1, 1_000_000), ROCE, engine=engine).fct_ps()
     got = run(star(9, RATE, DELAY_PS), flows, ROCE, engine=engine,
-              host={"bus_rate_bps": 40 * GBPS})  # fmt: skip
+              host=bus)  # fmt: skip
 
     # The first one ends when it has been read, the others as much later as the bus is busy.
     assert got.fcts_ps().tolist() == [free + (i * 200 + 200 - 80) * US_PS for i in range(8)]
+    assert hosts.alone_ps(bus, 1_000_000, RATE) == 120 * US_PS
+
+
+@ENGINES
+@pytest.mark.parametrize("request_ps", [3 * US_PS, 7 * US_PS + 3])
+def test_a_message_of_several_requests_is_as_late_as_the_last_of_them(engine, request_ps):
+    # 1 MB in requests of 64 kB are sixteen; a link needs 5.12 us for the payload of one, so it
+    # waits only for requests that take longer.
+    host = {"request_time_ps": request_ps, "request_size_bytes": 64_000}
+    network = star(2, RATE, DELAY_PS)
+    got = run(network, one_flow(0, 1, 1_000_000), ROCE, engine=engine, host=host).fct_ps()
+    alone = run(network, one_flow(0, 1, 1_000_000), ROCE, engine=engine).fct_ps()
+
+    late_ps = request_ps + max(15 * request_ps - 15 * 64_000 * 80, 0)
+    assert got - alone == late_ps == hosts.alone_ps(host, 1_000_000, RATE)
+    assert hosts.messages_per_s(host, 1_000_000) == 1e12 / (16 * request_ps)
+
+
+@ENGINES
+def test_requests_of_several_messages_are_taken_one_after_the_other(engine):
+    host = {"request_time_ps": 9 * US_PS, "request_size_bytes": 64_000}
+    got = run(star(9, RATE, DELAY_PS), to_each([128_001] * 8), ROCE, engine=engine, host=host)
+
+    assert np.diff(got.fcts_ps()).tolist() == [3 * 9 * US_PS] * 7
+
+
+@pytest.mark.parametrize(
+    ("host", "message"),
+    [
+        ({"bus_credit_bytes": 64}, "BusCreditBytes bounds nothing without BusRoundTripPs"),
+        ({"bus_round_trip_ps": 64}, "BusRoundTripPs bounds nothing without BusCreditBytes"),
+        ({"request_size_bytes": 64}, "RequestSizeBytes costs nothing without RequestTimePs"),
+    ],
+)
+def test_half_of_two_options_is_refused(host, message):
+    with pytest.raises(SimulationError, match=message):
+        run(star(2, RATE, DELAY_PS), one_flow(0, 1, 64), ROCE, host=host)
 
 
 @ENGINES

@@ -13,14 +13,6 @@ namespace fabric
 namespace
 {
 
-/// @return time to move payload over a bus, rounded up [ps]
-uint64_t
-MovePs(uint64_t bytes, const std::optional<uint64_t>& rateBps)
-{
-    constexpr __uint128_t BIT_PS = 8'000'000'000'000; // of a byte at 1 bit/s
-    return rateBps ? static_cast<uint64_t>((BIT_PS * bytes + *rateBps - 1) / *rateBps) : 0;
-}
-
 /// One thing after the other. @return when this one is over
 WorldPs
 Serve(WorldPs& freePs, WorldPs nowPs, uint64_t timePs)
@@ -113,12 +105,25 @@ HostCosts::Start(const HostMessage& message, WorldPs nowPs)
     }
     stage = Stage::POSTED;
     const WorldPs postedPs = Serve(its.hostFreePs, nowPs, model->messageTimePs);
-    const uint64_t requestPs = LoadPs(*model, its, message.dst) + model->requestTimePs;
-    const WorldPs requestedPs = Serve(its.requestFreePs, postedPs, requestPs);
-    const uint64_t movePs = MovePs(message.bytes, model->busRateBps);
+    const uint64_t firstPs = LoadPs(*model, its, message.dst) + model->requestTimePs;
+    const WorldPs requestedPs = Serve(its.requestFreePs, postedPs, firstPs);
+    const uint64_t furtherPs = (model->Requests(message.bytes) - 1) * model->requestTimePs;
+    its.requestFreePs += furtherPs;
+    const uint64_t movePs = model->BusPs(message.bytes);
     const uint64_t linePs = MovePs(message.bytes, m_lineBps[message.src]);
     const WorldPs readPs = Serve(its.readFreePs, requestedPs, movePs);
-    return readPs - std::min(movePs, linePs) + model->sendDelayPs;
+    const WorldPs paced = readPs - std::min(movePs, linePs);
+    return std::max(paced, requestedPs + LatenessPs(*model, message, furtherPs)) +
+           model->sendDelayPs;
+}
+
+/// @return how much later than its first request a message begins for its last one to be in time
+uint64_t
+HostCosts::LatenessPs(const HostModel& model, const HostMessage& message, uint64_t furtherPs) const
+{
+    const uint64_t before = (model.Requests(message.bytes) - 1) * model.requestSizeBytes.value_or(0);
+    const uint64_t sendPs = MovePs(before, m_lineBps[message.src]);
+    return furtherPs - std::min(furtherPs, sendPs);
 }
 
 WorldPs
@@ -134,7 +139,7 @@ HostCosts::Deliver(const HostMessage& message, WorldPs nowPs)
     WorldPs writtenPs = nowPs;
     if (its.writtenPs)
     {
-        writtenPs = std::max(nowPs, *its.writtenPs + MovePs(message.bytes, model->busRateBps));
+        writtenPs = std::max(nowPs, *its.writtenPs + model->BusPs(message.bytes));
     }
     its.writtenPs = writtenPs;
     const uint64_t timePs = LoadPs(*model, its, message.src) + model->deliveryTimePs;

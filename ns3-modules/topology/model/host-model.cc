@@ -4,6 +4,8 @@
 
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace fabric
@@ -37,8 +39,8 @@ constexpr TimeOption TIMES[] = {
      "request and rings the doorbell",
      &HostModel::messageTimePs},
     {"RequestTimePs",
-     "The network interface of the sending host is busy so long with each message, one after the "
-     "other, before its first frame",
+     "The network interface of the sending host is busy so long with each work request, one after "
+     "the other, before the first frame of its payload",
      &HostModel::requestTimePs},
     {"SendDelayPs",
      "From there to the first frame: the interface fetches work request and data",
@@ -56,6 +58,9 @@ constexpr TimeOption TIMES[] = {
     {"MissTimePs",
      "An interface is busy so long with loading a connection that it has not kept",
      &HostModel::missTimePs},
+    {"BusRoundTripPs",
+     "From asking memory for payload, or sending it there, until the credit may be used again",
+     &HostModel::busRoundTripPs},
 };
 
 constexpr LimitOption LIMITS[] = {
@@ -74,6 +79,15 @@ constexpr LimitOption LIMITS[] = {
      "each end; none sets no limit",
      &HostModel::busRateBps,
      1'000'000'000'000'000},
+    {"BusCreditBytes",
+     "Payload that an interface may have asked memory for, or sent there, at once: it moves no "
+     "faster than this in each BusRoundTrip; none sets no limit",
+     &HostModel::busCreditBytes,
+     1'000'000'000},
+    {"RequestSizeBytes",
+     "Payload of a work request: a longer message has several; none sets no limit",
+     &HostModel::requestSizeBytes,
+     1'000'000'000'000},
 };
 
 TypeId
@@ -101,6 +115,47 @@ MakeTypeId()
 }
 
 } // namespace
+
+uint64_t
+MovePs(uint64_t bytes, const std::optional<uint64_t>& rateBps)
+{
+    constexpr __uint128_t BIT_PS = 8'000'000'000'000; // of a byte at 1 bit/s
+    return rateBps ? static_cast<uint64_t>((BIT_PS * bytes + *rateBps - 1) / *rateBps) : 0;
+}
+
+uint64_t
+HostModel::BusPs(uint64_t bytes) const
+{
+    const uint64_t ratePs = MovePs(bytes, busRateBps);
+    if (!busCreditBytes)
+    {
+        return ratePs;
+    }
+    const auto product = static_cast<__uint128_t>(bytes) * busRoundTripPs;
+    const auto creditPs = static_cast<uint64_t>((product + *busCreditBytes - 1) / *busCreditBytes);
+    return std::max(ratePs, creditPs);
+}
+
+uint64_t
+HostModel::Requests(uint64_t bytes) const
+{
+    return requestSizeBytes ? std::max<uint64_t>(1, (bytes + *requestSizeBytes - 1) /
+                                                        *requestSizeBytes)
+                            : 1;
+}
+
+std::string
+HostModel::Missing() const
+{
+    if (busCreditBytes.has_value() != (busRoundTripPs > 0))
+    {
+        return busCreditBytes ? "BusCreditBytes bounds nothing without BusRoundTripPs"
+                              : "BusRoundTripPs bounds nothing without BusCreditBytes";
+    }
+    return requestSizeBytes && requestTimePs == 0
+               ? "RequestSizeBytes costs nothing without RequestTimePs"
+               : "";
+}
 
 TypeId
 Host::GetTypeId()

@@ -7,17 +7,22 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace ns3
 {
 namespace fabric
 {
 
+/// @return time to move some bytes at a rate, none: at once; rounded up [ps]
+uint64_t MovePs(uint64_t bytes, const std::optional<uint64_t>& rateBps);
+
 /// What messages of one transport cost the hosts at their ends.
 struct HostModel
 {
     uint64_t messageTimePs{0};           ///< Of the sending host, for each message [ps]
-    uint64_t requestTimePs{0};           ///< Of its network interface, for each message [ps]
+    uint64_t requestTimePs{0};           ///< Of its network interface, for each request [ps]
+    std::optional<uint64_t> requestSizeBytes; ///< Payload of a work request; none: any [byte]
     uint64_t sendDelayPs{0};             ///< From then to the first frame [ps]
     uint64_t deliveryTimePs{0};          ///< Of the receiving host, for each message [ps]
     uint64_t deliveryDelayPs{0};         ///< From the last byte until the application has it [ps]
@@ -26,8 +31,17 @@ struct HostModel
     std::optional<uint64_t> connections; ///< That an interface keeps; none: all
     std::optional<uint64_t> outstanding; ///< Messages of a connection at once; none: all
     std::optional<uint64_t> busRateBps;  ///< Between memory and interface [bit/s]; none: any
+    std::optional<uint64_t> busCreditBytes; ///< Under way there at once; none: any [byte]
+    uint64_t busRoundTripPs{0};             ///< Until a credit may be used again [ps]
 
     bool operator==(const HostModel&) const = default;
+
+    /// @return time of the bus with some payload, rounded up [ps]
+    uint64_t BusPs(uint64_t bytes) const;
+    /// @return work requests of a message
+    uint64_t Requests(uint64_t bytes) const;
+    /// @return what is missing among the values; "" if nothing
+    std::string Missing() const;
 
     bool IsFree() const ///< Whether it costs nothing
     {
