@@ -93,6 +93,11 @@ TARGETS = {
     "infragraph": Target(
         partial(graphs.check_network, infragraph), valid_graphs.infragraph, OF_INFRAGRAPH
     ),
+    "infragraph_devices": Target(
+        partial(graphs.check_network, infragraph, scale_up={"links": ["nvlink"]}),
+        valid_graphs.infragraph,
+        OF_INFRAGRAPH + " xpu nvlink pcie device switch",
+    ),
     "containerlab": Target(
         partial(graphs.check_network, containerlab), valid_graphs.containerlab, OF_CONTAINERLAB
     ),
