@@ -5,6 +5,7 @@ Tiers and planes that a file does not give are found here: a switch's tier is it
 from a host, and planes are the parts into which the switches fall without the hosts.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -77,6 +78,12 @@ def check_connected(nodes: Columns, links: Columns, where: str, key: str) -> Non
                 key, f"{where}: no path from host {first} to host {host}: the network has"
                 " separate parts. Add a link between them.",
             )  # fmt: skip
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return the parts of a name by which people sort: numbers by their value."""
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
+    return [(int(part), "") if part[0] in "0123456789" else (-1, part) for part in parts]
 
 
 def links_of(

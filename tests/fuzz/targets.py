@@ -15,7 +15,7 @@ import valid
 import valid_graphs
 
 import scenarios
-from pyorch.topology import containerlab, infragraph
+from pyorch.topology import containerlab, infragraph, sonic
 from pyorch.workload import htsim_cm
 
 
@@ -97,6 +97,11 @@ TARGETS = {
         partial(graphs.check_network, infragraph, scale_up={"links": ["nvlink"]}),
         valid_graphs.infragraph,
         OF_INFRAGRAPH + " xpu nvlink pcie device switch",
+    ),
+    "sonic": Target(
+        partial(graphs.check_network, sonic, hosts=["tester"]),
+        valid_graphs.sonic,
+        'StartDevice EndPort BandWidth tester spine Ethernet0 , " 400000 -1 0 #',
     ),
     "containerlab": Target(
         partial(graphs.check_network, containerlab), valid_graphs.containerlab, OF_CONTAINERLAB

@@ -143,6 +143,17 @@ def infragraph(draw):
     return draw.choice([json.dumps, yaml.safe_dump])(found).encode()
 
 
+def sonic(draw):
+    n_leaves, ports = draw.randint(1, 3), draw.randint(1, 3)
+    rows = [f"leaf{leaf},Ethernet{4 * port},tester,Card1/Port{leaf * ports + port},"
+            f"{draw.choice(['100000', '400000', ''])},,Access"
+            for leaf in range(n_leaves) for port in range(ports)]  # fmt: skip
+    rows += [f"spine,Ethernet{leaf},leaf{leaf},Ethernet96,400000,," for leaf in range(n_leaves)]
+    draw.shuffle(rows)
+    head = "StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode"
+    return "\n".join([head, *rows, ""]).encode()
+
+
 def lab(draw):
     """Return leaves and spines with hosts: names of switches and of hosts, and pairs of names."""
     leaves, spines = ([f"{kind}{i}" for i in range(draw.randint(1, 3))] for kind in ("leaf", "s"))
