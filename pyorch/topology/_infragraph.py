@@ -31,6 +31,9 @@ SECTIONS = {
     "links": {"name", "description", "physical"},
     "instances": {"name", "description", "device", "count"},
     "edges": {"ep1", "ep2", "scheme", "link"},
+    "ep1": {"device", "instance", "component"},
+    "ep2": {"device", "instance", "component"},
+    "physical": {"bandwidth", "latency"},
 }  # fmt: skip
 _ELEMENT = re.compile(r"([^\[\].]+)(?:\[([-+0-9:]*)\])?")
 _DEEPEST = 10
@@ -119,9 +122,16 @@ class Infrastructure:
         found = section.get(key) or []
         if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
             raise self.error(f"{key} is no list of sections")
-        keys = {name for part in found for name in part}
-        self.unused |= {f"{key}.{name}" for name in keys - SECTIONS[key]}
+        self.note_unused(key, found)
+        for inner in ("ep1", "ep2", "physical"):
+            its = [part[inner] for part in found if isinstance(part.get(inner), dict)]
+            self.note_unused(inner, its)
         return found
+
+    def note_unused(self, key: str, sections: list[dict]) -> None:
+        """Note the keys of sections that the format has not."""
+        names = {name for section in sections for name in section}
+        self.unused |= {f"{key}.{name}" for name in names - SECTIONS[key]}
 
     def name(self, section: dict, what: str) -> str:
         """Return the name of a section."""

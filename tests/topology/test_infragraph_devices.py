@@ -197,6 +197,7 @@ def test_switches_that_are_instances_scale_up_too(tmp_path):
 def test_what_is_left_out_is_said_once(tmp_path):
     more = boxes()
     more["annotations"] = more["edges"][0]["colour"] = more["devices"][0]["weight"] = 3
+    more["edges"][0]["ep2"]["height"] = more["links"][0]["physical"]["mtu"] = 9000
     gt = {"choice": "gigatransfers_per_second", "gigatransfers_per_second": 32}
     more["devices"][0]["links"][1]["physical"]["bandwidth"] = gt
     more["edges"].append(cable(("top", "port[0]"), ("top", "port[1]")))
@@ -207,7 +208,7 @@ def test_what_is_left_out_is_said_once(tmp_path):
         "transfers per second are no rate of data: pcie; a link to a NIC has the rate of the NIC's"
         " cables.",
         "1 cables of an instance to itself are left out.",
-        "not used: annotations, devices.weight, edges.colour.",
+        "not used: annotations, devices.weight, edges.colour, ep2.height, physical.mtu.",
     ]  # fmt: skip
     whole = infragraph.remarks(params(tmp_path, boxes(), None))
     assert [line.partition("net.yaml: ")[2] for line in whole] == [
