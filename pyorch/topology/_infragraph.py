@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import FileRef, decimal, listed, yaml_value
+from pyorch.spec.files import decimal, listed
 from pyorch.spec.limits import MOST_LINKS, MOST_NODES
 
 KEY = "file"
@@ -77,6 +77,13 @@ class _Instance(NamedTuple):
 class Infrastructure:
     """An infrastructure: its devices, its instances, and what their edges join.
 
+    Parameters
+    ----------
+    where : str
+        The file, for messages.
+    found : object
+        What it holds.
+
     Attributes
     ----------
     where : str
@@ -96,9 +103,8 @@ class Infrastructure:
         With file and section: what stands there and what belongs there.
     """
 
-    def __init__(self, file: FileRef):
-        self.where = file["path"]
-        found = yaml_value(file, KEY)
+    def __init__(self, where: str, found: Any):
+        self.where = where
         if not isinstance(found, dict):
             raise self.error("is no infrastructure: devices, links, instances, edges")
         self.root = found

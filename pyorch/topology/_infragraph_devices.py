@@ -5,10 +5,11 @@ An xpu is a host; so is an instance with a nic and no xpu. The links that are na
 switches of a device, or of instances: the scale-up network. Of what else is in a device only the
 components are kept that have a cable to another instance, NICs here. An xpu has a link to each NIC
 to which its way is the shortest, of the least bandwidth on that way; what lies between is left out.
-A NIC is a small switch, so an xpu sends to any NIC that it has a link to. Where two xpus have a NIC
-in common, each has a bus of its own before it, also a small switch, so that scale-up is nearer.
-Xpus that links join without a switch have a router each, 1000 times as fast and 1 ps away, as
-hosts do not forward.
+A NIC is a small switch, so an xpu sends to any NIC that it has a link to. On rails that no switch
+joins, an xpu of the sender's scale-up network relays what is for another rail. Where two xpus have
+a NIC in common, each has a bus of its own before it, also a small switch, so that scale-up is
+nearer. Xpus that links join without a switch have a router each, 1000 times as fast and 1 ps away,
+as hosts do not forward.
 
 Rates and delays of the file hold. The scenario gives what it has not; a NIC's cables say what a bus
 without bandwidth carries. Ids are hosts instance by instance, switches of scale-up, other switches,
@@ -50,11 +51,30 @@ class Given(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Tables; of each node its scale-up network, -1 for none, and the name of its network."""
+    """A network.
+
+    Attributes
+    ----------
+    nodes, links : dict of ndarray
+        Tables.
+    islands, rails : ndarray, one per node, one per host
+        The scale-up network, -1 for none; which set of other networks the host has.
+    meet : ndarray of bool
+        Whether hosts of two rails have a network in common.
+    relay : ndarray
+        Of each scale-up network the first host that has a network in common with a rail, -1: none.
+    networks : list of str
+        The name of the network of each node.
+    remarks : tuple of str
+        What is left out of the file.
+    """
 
     nodes: dict[str, np.ndarray]
     links: dict[str, np.ndarray]
     islands: np.ndarray
+    rails: np.ndarray
+    meet: np.ndarray
+    relay: np.ndarray
     networks: list[str]
     remarks: tuple[str, ...]
 
@@ -79,17 +99,21 @@ def network(read: Infrastructure, given: Given, link: Link) -> Found:
     up, fabric = parts.scale_up(), parts.fabric()
     access, nics = parts.access(fabric, link.rate_bps)
     hosts = dict.fromkeys(parts.hosts)
-    of_up = {end: None for end in _ends(up) if end not in hosts and end not in nics}
-    others = {end: None for end in _ends(fabric)
-              if end not in hosts and end not in nics and end not in of_up}  # fmt: skip
+    of_up = parts.in_order(set(_ends(up)) - hosts.keys() - nics.keys())
+    others = parts.in_order(set(_ends(fabric)) - hosts.keys() - nics.keys() - of_up.keys())
     place = {end: index for index, end in enumerate(chain(hosts, of_up, others, nics))}
     if (n_links := len(up) + len(fabric) + len(access)) > MOST_LINKS or len(place) > MOST_NODES:
         raise read.error(f"{len(place)} nodes and {n_links} links; at most {MOST_LINKS}")
     rows = [(place[a], place[b], rate, delay) for a, b, rate, delay in (*up, *fabric, *access)]
     links = _graph.links_of(rows, link.rate_bps, link.delay_ps, link.loss_ratio)
-    nodes = _graph.checked(len(hosts), len(place) - len(hosts), links, read.where, KEY)["nodes"]
+    is_switch = np.repeat([0, 1], [len(hosts), len(place) - len(hosts)])
+    nodes = {"node": np.arange(len(place)), "is_switch": is_switch}
+    _graph.check_links(dict(enumerate(map(bool, is_switch))), links, read.where, KEY)
     kinds = np.repeat([0, 1, 2, 3], [len(hosts), len(of_up), len(others), len(nics)])
     islands, is_long = _islands([(place[a], place[b]) for a, b, *_ in up], len(place), len(hosts))
+    rails, meet, relay = _rails(nodes, links, islands, len(hosts))
+    _check_rails(read, nodes, links, islands, rails, meet, relay)
+    nodes = _graph.with_tiers(nodes, links)
     nodes |= _above(nodes, kinds, islands)
     names = (REACHES[0], REACHES[0], None, "nics")
     said = list(parts.left_out(place))
@@ -99,9 +123,39 @@ def network(read: Infrastructure, given: Given, link: Link) -> Found:
             " by NICs, which are as near."
         )
     return Found(
-        nodes, links, islands,
+        nodes, links, islands, rails, meet, relay,
         [names[kind] or f"plane {its}" for kind, its in zip(kinds, nodes["plane"], strict=True)],
         tuple(said),
+    )  # fmt: skip
+
+
+def whole(read: Infrastructure, link: Link) -> Found:
+    """Return the network in which each instance is one node; hosts are counted first."""
+    places, kinds = {}, {name: read.is_switch(own.device) for name, own in read.instances.items()}
+    for wanted in (False, True):
+        for name, own in read.instances.items():
+            if kinds[name] is wanted:
+                places |= {(name, number): len(places) + number for number in range(own.count)}
+    cables = [
+        (places[edge.a[:2]], places[edge.b[:2]], *read.links[edge.link]) for edge in read.edges
+    ]
+    if not cables:
+        raise read.error("there is no edge between instances, so there is no network")
+    links = _graph.links_of(cables, link.rate_bps, link.delay_ps, link.loss_ratio)
+    n_switches = sum(own.count for name, own in read.instances.items() if kinds[name])
+    n_hosts = len(places) - n_switches
+    nodes = _graph.checked(n_hosts, n_switches, links, read.where, KEY)["nodes"]
+    inside = sum(
+        own.count * sum(number for kind, number in read.choices_in(own.device).items()
+                        if kind == HOST[1])
+        for own in read.instances.values()
+    )  # fmt: skip
+    said = [f"its {inside} xpus are {n_hosts} hosts, one for each instance; scale_up tells them"
+            " apart."] if inside > n_hosts else []  # fmt: skip
+    return Found(
+        nodes, links, np.full(len(places), -1), np.zeros(n_hosts, dtype=np.int64),
+        np.ones((1, 1), dtype=bool), np.full((1, 1), -1),
+        [f"plane {plane}" for plane in nodes["plane"]], (*said, *read.remarks()),
     )  # fmt: skip
 
 
@@ -120,6 +174,48 @@ def _islands(pairs: list[tuple[int, int]], n: int, n_hosts: int) -> tuple[np.nda
     first = first[found[first] >= 0]
     far = dijkstra(graph, directed=False, indices=first, unweighted=True, min_only=True)
     return found, bool((far[:n_hosts][joined[:n_hosts]] >= 4).any())
+
+
+def _rails(
+    nodes: dict, links: dict, islands: np.ndarray, n_hosts: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rail of each host, which rails meet, and who relays to a rail: see `Found`."""
+    component, inside = _graph.components(nodes, links), set(islands[islands >= 0].tolist())
+    is_switch, in_up = nodes["is_switch"] == 1, islands >= 0
+    # What joins the hosts of one scale-up network alone.
+    of_up = set(component[is_switch & in_up]) - set(component[is_switch & ~in_up])
+    touched: list[set[int]] = [set() for _ in range(n_hosts)]
+    for pair in zip(links["node_a"].tolist(), links["node_b"].tolist(), strict=True):
+        for host, other in (pair, pair[::-1]):
+            if host < n_hosts and int(component[other]) not in of_up:
+                touched[host].add(int(component[other]))
+    kinds = {its: index for index, its in enumerate(dict.fromkeys(map(frozenset, touched)))}
+    rails = np.array([kinds[frozenset(its)] for its in touched])
+    meet = np.array([[bool(a & b) for b in kinds] for a in kinds])
+    relay = np.full((max(inside, default=0) + 1, len(kinds)), -1)
+    for host in reversed(range(n_hosts)):
+        if islands[host] >= 0:
+            relay[islands[host], meet[rails[host]]] = host
+    return rails, meet, relay
+
+
+def _check_rails(
+    read: Infrastructure,
+    nodes: dict,
+    links: dict,
+    islands: np.ndarray,
+    rails: np.ndarray,
+    meet: np.ndarray,
+    relay: np.ndarray,
+) -> None:
+    """Raise FieldError unless each host reaches all others, maybe over one of its island."""
+    own = islands[: len(rails)]
+    used = np.unique(own)
+    if len(used) == 1 and used[0] >= 0:
+        return
+    if not meet[rails[own < 0]].all() or (relay[used[used >= 0]] < 0).any():
+        _graph.check_connected(nodes, links, read.where, KEY)
+        raise read.error("some hosts have no network in common, and none relays between them")
 
 
 def _above(nodes: dict, kinds: np.ndarray, islands: np.ndarray) -> dict[str, np.ndarray]:
@@ -191,6 +287,13 @@ class _Parts:
             if self.read.devices[device].choices[part] != "device":
                 return name, number, before
             device = part
+
+    def in_order(self, nodes: set[End]) -> dict[End, None]:
+        """Return nodes by their instances, and in one by their paths."""
+        place = {name: index for index, name in enumerate(self.read.instances)}
+        return dict.fromkeys(
+            sorted(nodes, key=lambda end: (place[end[0]], end[1], _graph.natural(end[2])))
+        )
 
     def inside(self, is_up: bool) -> Iterator[tuple[End, End, str, str]]:
         """Yield what joins parts of instances, of scale-up or all else: ends, device, link."""

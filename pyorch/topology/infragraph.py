@@ -19,12 +19,12 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, DelayPs, FieldError, Name, RateBps
-from pyorch.spec.files import InputFile
+from pyorch.spec.files import InputFile, yaml_value
 from pyorch.spec.parts import REACHES
 from pyorch.spec.resolved import Link
 from pyorch.topology import _graph
 from pyorch.topology import _infragraph_devices as devices
-from pyorch.topology._infragraph import HOST, KEY, Infrastructure
+from pyorch.topology._infragraph import KEY, Infrastructure
 
 _SCALE_UP, _SCALE_OUT = map(REACHES.index, ("scale_up", "scale_out"))
 
@@ -66,10 +66,22 @@ def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
 def counts(params: Params) -> dict[str, int]:
     """Return the numbers of hosts, switches, switch ports in use and cables.
 
-    NICs are switches here, with all their links.
+    NICs are switches here, with all their links. There are `rails` where some hosts have no network
+    in common.
     """
     found = _found(params, Link(rate_bps=1, delay_ps=1))
-    return _graph.counts(found.nodes, found.links)
+    numbers = _graph.counts(found.nodes, found.links)
+    is_one = len(np.unique(found.islands[: numbers["hosts"]])) == 1
+    return numbers | ({} if is_one or found.meet.all() else {"rails": len(found.meet)})
+
+
+def relays(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Return the xpu of the sender's island that reaches the rail of `dst`; -1: not needed."""
+    found = _found(params, Link(rate_bps=1, delay_ps=1))
+    joined = found.meet[found.rails[src], found.rails[dst]]
+    island = found.islands[src]
+    joined |= (island < 0) | (island == found.islands[dst])
+    return np.where(joined, -1, found.relay[island, found.rails[dst]])
 
 
 def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
@@ -113,35 +125,6 @@ def _read(
     path: str, sha256: str, given: devices.Given | None, rate_bps: int, delay_ps: int,
     loss_ratio: float,
 ) -> devices.Found:  # fmt: skip
-    read = Infrastructure({"path": path, "sha256": sha256})
+    read = Infrastructure(path, yaml_value({"path": path, "sha256": sha256}, KEY))
     link = Link(rate_bps=rate_bps, delay_ps=delay_ps, loss_ratio=loss_ratio)
-    return _whole(read, link) if given is None else devices.network(read, given, link)
-
-
-def _whole(read: Infrastructure, link: Link) -> devices.Found:
-    """Return the network in which each instance is one node; hosts are counted first."""
-    places, kinds = {}, {name: read.is_switch(own.device) for name, own in read.instances.items()}
-    for wanted in (False, True):
-        for name, own in read.instances.items():
-            if kinds[name] is wanted:
-                places |= {(name, number): len(places) + number for number in range(own.count)}
-    cables = [
-        (places[edge.a[:2]], places[edge.b[:2]], *read.links[edge.link]) for edge in read.edges
-    ]
-    if not cables:
-        raise read.error("there is no edge between instances, so there is no network")
-    links = _graph.links_of(cables, link.rate_bps, link.delay_ps, link.loss_ratio)
-    n_switches = sum(own.count for name, own in read.instances.items() if kinds[name])
-    n_hosts = len(places) - n_switches
-    nodes = _graph.checked(n_hosts, n_switches, links, read.where, KEY)["nodes"]
-    inside = sum(
-        own.count * sum(number for kind, number in read.choices_in(own.device).items()
-                        if kind == HOST[1])
-        for own in read.instances.values()
-    )  # fmt: skip
-    said = [f"its {inside} xpus are {n_hosts} hosts, one for each instance; scale_up tells them"
-            " apart."] if inside > n_hosts else []  # fmt: skip
-    return devices.Found(
-        nodes, links, np.full(len(places), -1), [f"plane {plane}" for plane in nodes["plane"]],
-        (*said, *read.remarks()),
-    )  # fmt: skip
+    return devices.whole(read, link) if given is None else devices.network(read, given, link)

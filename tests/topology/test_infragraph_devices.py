@@ -181,6 +181,60 @@ def test_gpus_joined_without_a_switch_have_routers(tmp_path):
     ]
 
 
+def test_a_box_alone_is_a_network(tmp_path):
+    one = boxes()
+    one["instances"] = [{"name": "box", "device": "box", "count": 1}]
+    one["edges"] = []
+    its = params(tmp_path, one)
+    assert rows(infragraph.tables(its, LINK)) == [
+        (gpu, 3 + sw, 1000, 50) for gpu in range(3) for sw in range(2)]  # fmt: skip
+    assert "rails" not in infragraph.counts(its)
+    assert infragraph.relays(its, np.arange(2), np.arange(1, 3)).tolist() == [-1, -1]
+
+
+def rail_boxes():
+    """Return the boxes with a switch for each GPU's NIC, and nothing between the switches."""
+    found = boxes()
+    found["instances"][0]["count"] = 3
+    found["edges"] = [cable((f"box[{box}]", f"nic[{i}]"), (f"top[{i}]", f"port[{box}]"))
+                      for box in range(2) for i in range(3)]  # fmt: skip
+    return found
+
+
+def test_a_gpu_of_the_box_relays_to_its_rail(tmp_path):
+    # By hand: from GPU 0 to GPU 4, on rail 1, over GPU 1; to GPU 3, on its own rail, over none.
+    its = params(tmp_path, rail_boxes())
+    src, dst = np.array([(0, 4), (0, 3), (5, 0), (1, 2), (2, 4)]).T
+    assert infragraph.relays(its, src, dst).tolist() == [1, -1, 3, -1, 1]
+    assert infragraph.counts(its)["rails"] == 3
+    assert infragraph.relays(params(tmp_path, boxes()), src, dst).tolist() == [-1] * 5
+
+
+def test_a_rail_that_a_box_does_not_reach_is_refused(tmp_path):
+    lost = rail_boxes()
+    lost["edges"].pop(1)  # box 0 has nothing to rail 1
+    with pytest.raises(FieldError, match="no network in common|no path from host"):
+        infragraph.tables(params(tmp_path, lost), LINK)
+
+
+def test_a_nic_behind_the_switch_of_scale_up_needs_no_link_to_gpus(tmp_path):
+    # As scaletether writes InfraGraph: GPUs, a switch, and one NIC that is a port of the switch.
+    behind = boxes()
+    box = behind["devices"][0]
+    box["components"] = [part("gpu", "xpu", 3), part("sw", "switch"), part("nic", "nic")]
+    box["edges"] = [inside("gpu", "sw", "nvlink"), inside("sw", "nic", "nvlink")]
+    its = params(tmp_path, behind)
+
+    # GPUs 0 to 5, switches 6 and 7, the switch 8, NICs 9 and 10.
+    assert rows(infragraph.tables(its, LINK)) == sorted(
+        [(gpu, 6 + gpu // 3, 1000, 50) for gpu in range(6)]
+        + [(6 + box, 9 + box, 1000, 50) for box in range(2)]
+        + [(8, 9 + box, 100, 500) for box in range(2)]
+    )
+    assert infragraph.relays(its, np.arange(5), np.arange(1, 6)).tolist() == [-1] * 5
+    assert infragraph.reach(its, np.array([0, 2]), np.array([2, 3])).tolist() == [0, 1]
+
+
 def test_switches_that_are_instances_scale_up_too(tmp_path):
     # Racks of NVL72's kind: the NVSwitch is an instance of its own, so all 6 GPUs are one island.
     rack = boxes()
