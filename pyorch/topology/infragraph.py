@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from pyorch.spec.fields import Closed, DelayPs, FieldError, Name, RateBps
+from pyorch.spec.fields import Closed, DelayPs, FieldError, Grown, Name, RateBps
 from pyorch.spec.files import InputFile, yaml_value
 from pyorch.spec.parts import REACHES
 from pyorch.spec.resolved import Link
@@ -43,8 +43,10 @@ class Nics(Closed):
     delay_ps: DelayPs = Field(alias="delay")
 
 
-class Params(Closed):
+class Params(Grown):
     """The file, and which links join accelerators."""
+
+    LATER = ("scale_up", "nics")
 
     file: InputFile
     scale_up: ScaleUp | None = None
@@ -120,11 +122,16 @@ def _found(params: Params, link: Link) -> devices.Found:
     return _read(file["path"], file["sha256"], given, link.rate_bps, link.delay_ps, link.loss_ratio)
 
 
+@lru_cache(maxsize=2)
+def _infrastructure(path: str, sha256: str) -> Infrastructure:
+    return Infrastructure(path, yaml_value({"path": path, "sha256": sha256}, KEY))
+
+
 @lru_cache(maxsize=8)
 def _read(
     path: str, sha256: str, given: devices.Given | None, rate_bps: int, delay_ps: int,
     loss_ratio: float,
 ) -> devices.Found:  # fmt: skip
-    read = Infrastructure(path, yaml_value({"path": path, "sha256": sha256}, KEY))
+    read = _infrastructure(path, sha256)
     link = Link(rate_bps=rate_bps, delay_ps=delay_ps, loss_ratio=loss_ratio)
     return devices.whole(read, link) if given is None else devices.network(read, given, link)

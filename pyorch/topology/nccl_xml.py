@@ -7,7 +7,10 @@ GPU has one link to it, of the rate that NCCL counts for all of its NVLinks; del
 times as fast as the fastest pair and 1 ps away, and a pair of routers one link of the rate of its
 NVLinks. PCIe, processors and NICs are left out.
 
-Source: NCCL 2.30.7, src/graph/xml.cc and src/graph/topo.cc; rates: src/graph/topo.h.
+RCCL's files of AMD GPUs have xGMI in place of NVLinks.
+
+Source: NCCL 2.30.7, src/graph/xml.cc and src/graph/topo.cc; rates: src/graph/topo.h, that of RCCL
+(0cbce2a) for xGMI.
 """
 
 from collections import defaultdict
@@ -31,7 +34,12 @@ NVLINK_BPS = {
     86: 8 * 12_000_000_000, 70: 8 * 20_000_000_000, 60: 8 * 18_000_000_000,
 }  # fmt: skip
 #: Classes of PCI devices: what a link of a GPU leads to.
-_SWITCH, _GPU = "0x068000", ("0x030200", "0x030000")
+_SWITCH, _GPU = "0x068000", ("0x030200", "0x030000", "0x038000", "0x120000")
+#: Of a link of xGMI in a direction, by how the name of an AMD GPU begins [bit/s].
+XGMI_BPS = {
+    "910": 8 * 36_000_000_000, "gfx90a": 8 * 36_000_000_000,
+    "94": 8 * 48_000_000_000, "gfx94": 8 * 48_000_000_000, "": 8 * 24_000_000_000,
+}  # fmt: skip
 _MOST_LINKS_OF_A_GPU = 1000
 #: What says what a processor or a bus is like, and nothing of NVLinks.
 _LEFT_OUT = {
@@ -55,7 +63,7 @@ _KNOWN = {
     "system": "version",
     "cpu": "host_hash numaid affinity arch vendor familyid modelid",
     "pci": "busid class vendor device subsystem_vendor subsystem_device link_speed link_width",
-    "gpu": "dev sm mlopart rank gdr",
+    "gpu": "dev sm mlopart rank gdr gcn arch cudaid",
     "nvlink": "target count tclass",
     "c2c": "bw count",
     "nic": "",
@@ -166,11 +174,11 @@ def _pairs_bps(gpus: list[_Gpu], ranks: list[int], path: str) -> dict[tuple[int,
         for b, other in enumerate(gpus[a + 1 :], start=a + 1):
             rates = {one.to_gpus_bps.get(other.busid, 0), other.to_gpus_bps.get(one.busid, 0)}
             if len(rates) != 1 or rates == {0} or one.rate_bps or other.rate_bps:
-                what = "NVLinks to switches" if one.rate_bps or other.rate_bps else (
-                    "no NVLink" if rates == {0} else "two numbers of NVLinks")  # fmt: skip
+                what = "links to switches" if one.rate_bps or other.rate_bps else (
+                    "no link" if rates == {0} else "two numbers of links")  # fmt: skip
                 raise FieldError(
                     KEY, f"{path}: GPUs of rank {ranks[a]} and {ranks[b]} have {what}. Only servers"
-                    " are read in which NVSwitches join all GPUs, or NVLinks each pair, as GPUs do"
+                    " are read in which NVSwitches join all GPUs, or links each pair, as GPUs do"
                     " not forward.",
                 )  # fmt: skip
             found[a, b] = rates.pop()
@@ -182,7 +190,10 @@ def _gpu(gpu: ElementTree.Element, busid: str, where: str) -> _Gpu:
     sm = _number(gpu, "sm", where, 1000)
     per_link = next((rate for least, rate in NVLINK_BPS.items() if sm >= least), None)
     to: dict[str, int] = defaultdict(int)
-    for nvlink in gpu.iter("nvlink"):
+    if gpu.get("gcn") is not None:
+        own = gpu.get("gcn", "")
+        per_link = next(rate for name, rate in XGMI_BPS.items() if own.startswith(name))
+    for nvlink in (*gpu.findall("nvlink"), *gpu.findall("xgmi")):
         kind = nvlink.get("tclass", "")
         if kind != _SWITCH and kind not in _GPU:
             raise FieldError(
@@ -194,7 +205,9 @@ def _gpu(gpu: ElementTree.Element, busid: str, where: str) -> _Gpu:
     if (n_links := sum(to.values())) > _MOST_LINKS_OF_A_GPU:
         raise FieldError(KEY, f"{where}: has {n_links} NVLinks; at most {_MOST_LINKS_OF_A_GPU}.")
     if not n_links or per_link is None:
-        raise FieldError(KEY, f"{where}: sm {sm} has no NVLink, so nothing joins it to the others.")
+        raise FieldError(
+            KEY, f"{where}: sm {sm} has no NVLink or xGMI, so nothing joins it to others."
+        )
     to_switches = to.pop("", 0)
     return _Gpu(busid, to_switches * per_link, {end: n * per_link for end, n in to.items() if n})
 

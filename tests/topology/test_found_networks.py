@@ -207,6 +207,16 @@ def test_gpus_joined_by_pairs_have_routers_of_their_own(tmp_path):
     assert said == (f"{tmp_path / 'net'}: 1 processors are left out.",)
 
 
+@pytest.mark.parametrize("gcn, gb_per_s", [("908", 24), ("910", 36), ("gfx90a", 36), ("940", 48), ("gfx942", 48)])  # fmt: skip # noqa: E501
+def test_gpus_of_amd_have_the_rates_that_rccl_counts(tmp_path, gcn, gb_per_s):
+    # VEGA_XGMI_WIDTH, MI200_XGMI_WIDTH, GFX94X_XGMI_WIDTH of RCCL, for each of four links.
+    text = MESH.replace("nvlink", "xgmi").replace("0x030200", "0x120000")
+    text = text.replace('sm="80"', f'sm="228" gcn="{gcn}" arch="38911"')
+    links, said = read(nccl_xml, tmp_path, text)[1::2]
+    assert {rate for *_, rate, ps in links if ps > 1} == {4 * gb_per_s * 8 * 10**9}
+    assert not any("not used" in line for line in said)
+
+
 def test_what_no_server_has_is_said_once(tmp_path):
     text = SERVER.replace('gdr="1">', 'gdr="1" colour="red">').replace("<nic>", "<nic><port/>")
     said = read(nccl_xml, tmp_path, text)[3]
@@ -247,11 +257,11 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
         (nccl_xml, SERVER.replace('count="17"', 'count="9999"'), "GPU of rank 0: nvlink has count"
          " '9999'; write 0 to 1000."),
         (nccl_xml, SERVER.replace('count="17" tclass="0x068000"', 'count="17" tclass="0x030200"'),
-         "GPUs of rank 0 and 1 have NVLinks to switches. Only servers are read in which"),
+         "GPUs of rank 0 and 1 have links to switches. Only servers are read in which"),
         (nccl_xml, MESH.replace('target="0000:01', 'target="0000:07').replace(
             'target="0000:00', 'target="0000:07', 1),
-         "GPUs of rank 0 and 1 have no NVLink. Only servers are read in which"),
-        (nccl_xml, MESH.replace('count="4"', 'count="5"', 1), "1 have two numbers of NVLinks."),
+         "GPUs of rank 0 and 1 have no link. Only servers are read in which"),
+        (nccl_xml, MESH.replace('count="4"', 'count="5"', 1), "1 have two numbers of links."),
         (nccl_xml, SERVER.replace('"0x068000"', '"0x1"'), "to class '0x1'. Only those"),
         (nccl_xml, '<system><pci class="0x030200"/><pci class="0x030200"/></system>', "0 GPUs; a"
          " network has two or more. It has 2 PCI devices that are GPUs, but not their NVLinks"),
