@@ -350,3 +350,22 @@ def test_messages_in_a_box_take_nvlink_and_others_the_nics(tmp_path):
     # 1 MB at 100 Gb/s takes 80 us, at 2 x 1000 Gb/s 4 us; headers and delays add.
     near_ps, far_ps = run.flows.sort_values("dst")["receiver_end_ps"]
     assert 4_000_000 < near_ps < 5_000_000 and 80_000_000 < far_ps < 85_000_000
+
+
+@pytest.mark.ns3
+@pytest.mark.usefixtures("loaded")
+def test_a_message_to_another_rail_crosses_nvlink_and_then_its_rail(tmp_path):
+    # From GPU 0 to 4: over NVSwitches 6 and 7 to GPU 1, then NIC 14, switch 11, NIC 17.
+    (tmp_path / "net.yaml").write_text(yaml.safe_dump(rail_boxes()))
+    run = pyorch.run({
+        "name": "rails", "stop": "1 ms",
+        "topology": {"type": "infragraph", "file": str(tmp_path / "net.yaml"), "scale_up": NVLINK},
+        "link": {"rate": "1 Gb/s", "delay": "500 ns"}, "switch": {"buffer": "8 MB"},
+        "workload": {"type": "single", "source": 0, "target": 4, "message": "1 MB"},
+        "transport": {"type": "ns3::SprayTransport"},
+    }, results=tmp_path)  # fmt: skip
+    sent = run.table("ports").set_index(["node", "peer"])["sent_data_packets"]
+    all_of_it = run.flows["sent_data_packets"].max()
+    assert sent[0, 6] + sent[0, 7] == sent[6, 1] + sent[7, 1] == all_of_it > 0
+    assert sent[1, 14] == sent[14, 11] == sent[11, 17] == sent[17, 4] == all_of_it
+    assert sorted(run.flows["dst"]) == [1, 4]
