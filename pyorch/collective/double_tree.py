@@ -23,15 +23,21 @@ from pyorch.collective._graph import (
     part_bytes,
     side_by_side,
 )
-from pyorch.spec.fields import Closed, FieldError
+from pyorch.spec.fields import FieldError, Grown
 
 OPERATIONS = ("all_reduce",)
 
 
-class Params(Closed):
-    """Ranks of a node."""
+_Place = Annotated[int, Field(strict=True, ge=0)]
+
+
+class Params(Grown):
+    """Ranks of a node, and to which places of a node its two children send."""
+
+    LATER = ("children",)
 
     local: Annotated[int, Field(strict=True, ge=1)] = 1
+    children: tuple[_Place, _Place] = (0, 0)
 
 
 def check(call: Call, params: Params) -> None:
@@ -40,6 +46,11 @@ def check(call: Call, params: Params) -> None:
         raise FieldError(
             "ranks", f"{call.ranks} ranks are not nodes of {params.local}. Write a multiple of"
             f" {params.local}.",
+        )  # fmt: skip
+    if max(params.children) >= params.local:
+        raise FieldError(
+            "children", f"{max(params.children)} is no place in a node of {params.local}. Write 0"
+            f" to {params.local - 1}.",
         )  # fmt: skip
     part_bytes(call, 2)
 
@@ -68,14 +79,16 @@ def _parents(call: Call, params: Params) -> list[np.ndarray]:
     """Return the parent of each rank in both trees, -1 of the root."""
     n_nodes = call.ranks // params.local
     first = _parents_of_nodes(n_nodes)
+    entry = np.array(params.children)[(np.arange(n_nodes) > first).astype(int)]
     if n_nodes % 2:
-        second = np.where(first < 0, -1, (first + 1) % n_nodes)[np.arange(n_nodes) - 1]
+        before = np.arange(n_nodes) - 1
+        second = np.where(first < 0, -1, (first + 1) % n_nodes)[before], entry[before]
     else:
-        second = np.where(first < 0, -1, n_nodes - 1 - first)[::-1]
+        second = np.where(first < 0, -1, n_nodes - 1 - first)[::-1], entry[::-1]
     node, place = np.divmod(np.arange(call.ranks), params.local)
     found = []
-    for tree in (first, second):
-        above = np.where(tree < 0, -1, tree * params.local)[node]
+    for tree, at in ((first, entry), second):
+        above = np.where(tree < 0, -1, tree * params.local + at)[node]
         found.append(np.where(place == 0, above, np.arange(call.ranks) - 1))
     return found
 

@@ -9,7 +9,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
@@ -33,6 +33,7 @@ BESIDE = "PYORCH_FILES"
 _KEYS = {"path", "sha256"}
 FileRef = dict[str, str]
 TABLE_SUFFIXES = (".csv", ".parquet")
+_MOST_LISTED = 20
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -177,6 +178,13 @@ def xml_root(
     if root.tag != tag:
         raise FieldError(key, f"{where}: begins with {quoted(root.tag[:40])}, not with {tag}.")
     return root
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names of a file as a remark shows them: sorted, on one line, at most 20 of them."""
+    found = sorted(names)
+    more = f" and {len(found) - _MOST_LISTED} others" if len(found) > _MOST_LISTED else ""
+    return ", ".join(quoted(name)[1:-1] for name in found[:_MOST_LISTED]) + more
 
 
 def decimal(value: Any, where: str, key: str) -> Decimal:

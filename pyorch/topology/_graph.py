@@ -5,6 +5,7 @@ Tiers and planes that a file does not give are found here: a switch's tier is it
 from a host, and planes are the parts into which the switches fall without the hosts.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -61,7 +62,7 @@ def check_connected(nodes: Columns, links: Columns, where: str, key: str) -> Non
     hosts = nodes["node"][nodes["is_switch"] == 0]
     if len(hosts) == 0:
         raise FieldError(key, f"{where}: there is no host, only switches. Add hosts.")
-    component = _components(nodes, links)
+    component = components(nodes, links)
     ends = np.concatenate([links["node_a"], links["node_b"]])
     others = np.concatenate([links["node_b"], links["node_a"]])
     access = ~is_switch[ends]
@@ -77,6 +78,12 @@ def check_connected(nodes: Columns, links: Columns, where: str, key: str) -> Non
                 key, f"{where}: no path from host {first} to host {host}: the network has"
                 " separate parts. Add a link between them.",
             )  # fmt: skip
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return the parts of a name by which people sort: numbers by their value."""
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
+    return [(int(part), "") if part[0] in "0123456789" else (-1, part) for part in parts]
 
 
 def links_of(
@@ -161,13 +168,14 @@ def _between_switches(nodes: Columns, links: Columns) -> csr_array:
     return csr_array((np.ones(len(ends[0])), ends), shape=(len(is_switch),) * 2)
 
 
-def _components(nodes: Columns, links: Columns) -> np.ndarray:
+def components(nodes: Columns, links: Columns) -> np.ndarray:
+    """Return the part of each node into which the switches fall without the hosts."""
     return connected_components(_between_switches(nodes, links), directed=False)[1]
 
 
 def _planes(nodes: Columns, links: Columns) -> np.ndarray:
     """Return the part of each switch, from 0 in the order of the lowest switch; 0 for hosts."""
-    part = _components(nodes, links)[nodes["node"]]
+    part = components(nodes, links)[nodes["node"]]
     switch = nodes["is_switch"] == 1
     order = np.argsort(nodes["node"][switch])
     found, first = np.unique(part[switch][order], return_index=True)

@@ -12,23 +12,35 @@ Source: containerlab's documentation of its topology definition file, 0.72.
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import Closed, FieldError
-from pyorch.spec.files import InputFile, yaml_value
+from pyorch.spec.files import InputFile, listed, yaml_value
 from pyorch.spec.limits import MOST_LINKS
 from pyorch.spec.resolved import Link
 from pyorch.topology import _graph
 
 KEY = "file"
-#: Ends that are no node of the lab.
-OUTSIDE = ("host", "mgmt-net", "macvlan")
-#: Types of links between two nodes; the others leave the lab.
-INSIDE, LEAVING = ("veth",), ("host", "mgmt-net", "macvlan", "dummy", "vxlan", "vxlan-stitch")
+#: Types of links that leave the lab, also as ends that are no node of it; others join two nodes.
+LEAVING = ("host", "mgmt-net", "macvlan", "dummy", "vxlan", "vxlan-stitch")
+INSIDE = ("veth", "veth-stitch")
+#: What the format has: of links what is used, of all else what says nothing of links.
+KEYS = {
+    "": "name prefix mgmt settings topology debug",
+    "topology": "nodes groups kinds defaults links",
+    "topology.links": "type endpoints endpoint host-interface mode remote vni dst-port src-port"
+    " labels",
+    "topology.nodes": "aliases auto-remove binds cap-add certificate cgroup-parent cgroupns-mode"
+    " cmd components config cpu cpu-set credentials devices dns enforce-startup-config entrypoint"
+    " env env-files exec extras group healthcheck hostname image image-pull-policy kind labels"
+    " license link-apply-mode memory mgmt-ipv4 mgmt-ipv6 network-mode pid-mode ports"
+    " privileged restart-policy runtime security-opts shm-size stages startup-config startup-delay"
+    " suppress-startup-config sysctls tmpfs type user volumes",
+}
 
 Pattern = Annotated[str, Field(min_length=1, max_length=100)]
 
@@ -48,8 +60,9 @@ def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     FieldError
         The file is not what it should be, or not a connected network.
     """
-    file, path = params.file, params.file["path"]
-    kinds, cables, _ = _read(path, file["sha256"])
+    path = params.file["path"]
+    lab = _read(path, params.file["sha256"])
+    kinds, cables = lab.kinds, lab.cables
     joined = {end for cable in cables for end in cable}
     is_host = {
         name: any(fnmatchcase(text, p) for p in params.hosts for text in (name, *kinds[name]))
@@ -62,6 +75,13 @@ def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
         raise FieldError(
             "hosts", f"{path}: no node with links is {', '.join(params.hosts)}. Kinds:"
             f" {', '.join(found)}. Write kinds, groups or names.",
+        )  # fmt: skip
+    if direct := [cable for cable in cables if is_host[cable[0]] and is_host[cable[1]]]:
+        a, b = direct[0]
+        raise FieldError(
+            "hosts", f"{path}: {quoted(a)} and {quoted(b)} have a link, and both are"
+            f" {', '.join(params.hosts)}, hosts, which do not forward. Write groups or names of"
+            ' those that are hosts, for example hosts: ["client*"].',
         )  # fmt: skip
     place = {name: index for index, name in enumerate(names)}
     rows = [(place[a], place[b], None, None) for a, b in cables]
@@ -76,19 +96,29 @@ def counts(params: Params) -> dict[str, int]:
 
 
 def remarks(params: Params) -> tuple[str, ...]:
-    """Return how many links leave the lab, and how many nodes have none."""
-    kinds, cables, n_outside = _read(params.file["path"], params.file["sha256"])
-    alone = len(set(kinds) - {end for cable in cables for end in cable})
-    said = {"links that leave the lab": n_outside, "nodes without links": alone}
-    path = params.file["path"]
-    return tuple(f"{path}: {n} {what} are left out." for what, n in said.items() if n)
+    """Return how many links leave the lab, how many nodes have none, and what is not used."""
+    lab = _read(params.file["path"], params.file["sha256"])
+    alone = len(set(lab.kinds) - {end for cable in lab.cables for end in cable})
+    counted = {"links that leave the lab": lab.n_outside, "nodes without links": alone}
+    said = [f"{n} {what} are left out." for what, n in counted.items() if n]
+    if lab.unused:
+        said.append(f"not used: {lab.unused}.")
+    return tuple(f"{params.file['path']}: {line}" for line in said)
+
+
+class _Lab(NamedTuple):
+    """Kind and group of each node, ends of each link, links that leave, and keys of no use."""
+
+    kinds: dict[str, tuple[str, str]]
+    cables: list[tuple[str, str]]
+    n_outside: int
+    unused: str
 
 
 @lru_cache(maxsize=8)
-def _read(path: str, sha256: str) -> tuple[dict[str, tuple[str, str]], list[tuple[str, str]], int]:
-    """Return kind and group of each node, the ends of each link, how many links leave the lab."""
-    root = yaml_value({"path": path, "sha256": sha256}, KEY)
-    lab = _section(_section(root, path, "the file").get("topology"), path, "topology")
+def _read(path: str, sha256: str) -> _Lab:
+    root = _section(yaml_value({"path": path, "sha256": sha256}, KEY), path, "the file")
+    lab = _section(root.get("topology"), path, "topology")
     kinds = _kinds(lab, path)
     cables, n_outside = [], 0
     rows = lab.get("links") or []
@@ -97,7 +127,7 @@ def _read(path: str, sha256: str) -> tuple[dict[str, tuple[str, str]], list[tupl
     for index, row in enumerate(rows):
         where = f"{path}: topology.links.{index}"
         ends = list(_ends(_section(row, path, f"topology.links.{index}"), where))
-        if not ends or any(end in OUTSIDE for end in ends):
+        if not ends or any(end in LEAVING for end in ends):
             n_outside += 1
             continue
         for end in ends:
@@ -106,7 +136,14 @@ def _read(path: str, sha256: str) -> tuple[dict[str, tuple[str, str]], list[tupl
                     KEY, f"{where}: there is no node {quoted(end)}.{did_you_mean(end, kinds)}"
                 )
         cables.append((ends[0], ends[1]))
-    return kinds, cables, n_outside
+    sections = {"": [root], "topology": [lab], "topology.links": rows,
+                "topology.nodes": [node for node in lab["nodes"].values() if node]}  # fmt: skip
+    unused = {
+        f"{place}.{key}".lstrip(".")
+        for place, its in sections.items() for section in its
+        for key in section if key not in KEYS[place].split()
+    }  # fmt: skip
+    return _Lab(kinds, cables, n_outside, listed(unused))
 
 
 def _kinds(lab: dict, path: str) -> dict[str, tuple[str, str]]:

@@ -6,14 +6,15 @@ of the file; `link` may leave them out. In SimAI's files the NVSwitches are a sc
 tier and one plane above all other switches.
 """
 
+import io
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from pyorch.spec.fields import FILLED, Closed, FieldError
-from pyorch.spec.files import FileRef, InputFile, columns
+from pyorch.spec.fields import Closed, FieldError
+from pyorch.spec.files import FileRef, InputFile, columns, text
 from pyorch.spec.limits import MOST_NODES
 from pyorch.spec.parts import REACHES
 from pyorch.spec.resolved import Link
@@ -30,23 +31,28 @@ _SCALE_UP, _SCALE_OUT = map(REACHES.index, ("scale_up", "scale_out"))
 
 
 class Params(Closed):
-    """Either `file`, or `nodes` and `links` (CSV or Parquet)."""
+    """Either `file`, or `nodes` and `links` (CSV or Parquet).
 
-    format: Literal["hpcc", "htsim", "tables"] = Field(json_schema_extra=FILLED)
+    A `format` that is not given follows from the keys and the first word of the file, whatever its
+    name: HPCC's and SimAI's begin with a number, htsim's with a word.
+    """
+
     file: InputFile | None = None
     nodes: InputFile | None = None
     links: InputFile | None = None
+    format: Literal["hpcc", "htsim", "tables"] = Field(None, validate_default=True)
 
-    @model_validator(mode="before")
+    @field_validator("format", mode="before")
     @classmethod
-    def _find_format(cls, given: object) -> object:
-        """Tell the format from the keys and from the end of the file name."""
-        if not isinstance(given, dict) or "format" in given:
+    def _found(cls, given: object, info: ValidationInfo) -> object:
+        """Tell the format from the keys and the beginning of the file."""
+        if given is not None:
             return given
-        if "file" not in given:
-            return {"format": "tables", **given}
-        is_htsim = str(given["file"]).endswith(".topo")
-        return {"format": "htsim" if is_htsim else "hpcc", **given}
+        if (file := info.data.get("file")) is None:
+            return "tables"
+        lines = map(str.split, io.StringIO(text(file, "file")))
+        first = next((words[0] for words in lines if words and words[0][0] != "#"), "")
+        return "htsim" if first[:1].isalpha() else "hpcc"
 
     @model_validator(mode="after")
     def _has_its_files(self) -> "Params":

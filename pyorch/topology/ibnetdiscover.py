@@ -136,7 +136,9 @@ def _read(path: str, sha256: str) -> _Found:
             KEY, f"{path}: there is a link to {missing[0]}, but no Switch of this name. Is the file"
             " cut off?",
         )  # fmt: skip
-    hosts = sorted(names - set(switches), key=lambda name: (_natural(described.get(name)), name))
+    hosts = sorted(
+        names - set(switches), key=lambda name: (_graph.natural(described.get(name, "")), name)
+    )
     if not kept or len(names) > MOST_NODES:
         raise FieldError(
             KEY, f"{path}: {len(names)} nodes with links; there are 2 to {MOST_NODES}. Is it what"
@@ -179,9 +181,3 @@ def _rate_bps(rest: str, where: str) -> int | None:
             f" are {', '.join(_WIDTHS)} of {', '.join(LANE_BPS)}.",
         )  # fmt: skip
     return int(width) * LANE_BPS[speed]
-
-
-def _natural(description: str | None) -> list[tuple[int, str]]:
-    """Return the parts of a description by which people sort: numbers by their value."""
-    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", description or "")
-    return [(int(part), "") if part[0] in "0123456789" else (-1, part) for part in parts]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pyorch.workload import _nccl_tables as nccl
+from pyorch.workload._nccl_graph import Graph, Graphs
 
 #: Operations that NCCL has algorithms for; others are messages from GPU to GPU.
 COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "broadcast")
@@ -34,6 +35,8 @@ class Machine(NamedTuple):
         Rate of the NIC of a GPU [bit/s]; 0 on one node.
     reduces : bool
         Whether switches add.
+    graphs : Graphs
+        What NCCL has found in a node; without it, what it finds behind NVSwitch.
     """
 
     gpu: str
@@ -41,11 +44,16 @@ class Machine(NamedTuple):
     local: int
     nic_bps: int
     reduces: bool
+    graphs: Graphs | None = None
 
     @property
     def nodes(self) -> int:
         """How many nodes there are."""
         return self.ranks // self.local
+
+    def graph(self, algorithm: str) -> Graph | None:
+        """Return what NCCL has found for an algorithm; None: nobody says."""
+        return getattr(self.graphs, algorithm, None)
 
 
 class Choice(NamedTuple):
@@ -115,7 +123,7 @@ def costs(machine: Machine, operation: str, data_bytes: int) -> dict[tuple[str, 
 
 def comm_channels(machine: Machine) -> int:
     """Return how many channels rings and trees have at most."""
-    return min(nccl.MOST_CHANNELS, 2 * _graph(machine)[0])
+    return min(nccl.MOST_CHANNELS, 2 * _graph(machine, "ring")[0])
 
 
 def step_us(machine: Machine, algorithm: str, protocol: str, between_nodes: bool) -> float:
@@ -127,9 +135,12 @@ def step_us(machine: Machine, algorithm: str, protocol: str, between_nodes: bool
         inside_us = nccl.NVLINK_US[name][index]
         posts = machine.nodes > 1 and name == "ring"
         return max(inside_us, nccl.NET_OVERHEAD_US[index]) if posts else inside_us
+    graph = machine.graph(name)
+    flushes = 2 if protocol == "simple" else 1
+    late_us = graph.late_us * flushes if graph else 0.0
     if machine.local == 1 and name == "ring":  # then latencies show in full
         name = "tree"
-    return nccl.NET_US[name][index]
+    return nccl.NET_US[name][index] + late_us
 
 
 def base_us(algorithm: str, protocol: str) -> float:
@@ -147,12 +158,22 @@ def _allowed(machine: Machine, operation: str) -> Iterator[str]:
     is_one_node = machine.nodes == 1
     if machine.reduces and not is_one_node and machine.local == 1:
         yield "collnet"
-    if machine.reduces and is_one_node and machine.ranks > 2 and nccl.NVLS_SHARE[machine.gpu] > 0:
+    graph = machine.graph("nvls")
+    has_heads = machine.ranks > 2 if graph is None else graph.channels > 1
+    if machine.reduces and is_one_node and has_heads and nccl.NVLS_SHARE[machine.gpu] > 0:
         yield "nvls"
 
 
-def _graph(machine: Machine) -> tuple[int, float]:
-    """Return channels and the speed of each [GB/s] that NCCL finds for rings and trees."""
+def _graph(machine: Machine, algorithm: str) -> tuple[int, float]:
+    """Return channels and the speed of each [GB/s] that NCCL finds for rings or trees."""
+    channels, speed = _found(machine)
+    if graph := machine.graph(algorithm):
+        speed = graph.inside if machine.nodes <= 2 else graph.between
+    return (machine.graphs and machine.graphs.channels) or channels, speed
+
+
+def _found(machine: Machine) -> tuple[int, float]:
+    """Return channels and their speed [GB/s] behind NVSwitch, with a NIC for each GPU."""
     total = nccl.NVLINK_GB_PER_S[machine.gpu]
     inside, between = nccl.SPEEDS_GB_PER_S[machine.gpu]
     if machine.nodes == 1:
@@ -180,14 +201,16 @@ def _gb_per_s(machine: Machine, operation: str, algorithm: str, index: int) -> f
     place = min(machine.nodes, 3) - 1
     steps = {"all_reduce": 2 * (n - 1), "broadcast": n}.get(operation, n - 1)
     protocol = nccl.PROTOCOLS[index]
-    channels, speed = _graph(machine)
+    channels, speed = _graph(machine, "tree" if algorithm == "tree" else "ring")
     bus = channels * speed
     if algorithm in ("nvls", "collnet") and protocol != "simple":
         return None
     if algorithm == "nvls":
         total = nccl.NVLINK_GB_PER_S[gpu] * n / (n - 1)
-        speed = _fastest(nccl.SPEEDS_GB_PER_S[gpu][0], total / n)
-        return 2 * speed * nccl.NVLS_SHARE[gpu] * (n - 1) * n / steps
+        heads, speed = n, _fastest(nccl.SPEEDS_GB_PER_S[gpu][0], total / n)
+        if graph := machine.graph("nvls"):
+            heads, speed = graph.channels, graph.inside
+        return 2 * speed * nccl.NVLS_SHARE[gpu] * (heads - 1) * n / steps
     if algorithm == "collnet":
         return bus / 2
     of_ll = (nccl.LL_GB_PER_S[gpu], *nccl.LL_NODES_GB_PER_S)[place]
@@ -203,7 +226,11 @@ def _gb_per_s(machine: Machine, operation: str, algorithm: str, index: int) -> f
     if protocol == "ll128":
         share = 7 / 9 if machine.nodes == 1 else 120 / 128
         bus = min(share * bus, channels * nccl.TREE_LL128_GB_PER_S[gpu][place])
-    if machine.local == 1:
+    if graph := machine.graph("tree"):
+        is_through_one_gpu = nccl.TREE_CHILDREN[graph.pattern] == (0, 0)
+    else:
+        is_through_one_gpu = machine.local == 1
+    if is_through_one_gpu:
         bus *= 0.85
     return bus / 2
 
@@ -255,7 +282,7 @@ def _point_to_point(
         return None
     late_us = base_us(POINT_TO_POINT, chosen)
     late_us += step_us(machine, POINT_TO_POINT, chosen, machine.nodes > 1)
-    channels, speed = _graph(machine)
+    channels, speed = _graph(machine, "ring")
     rate = channels * speed if machine.nodes == 1 else machine.nic_bps / 8e9
     sent = data_bytes * (machine.ranks - 1) / machine.ranks if peers > 1 else data_bytes
     return Choice(POINT_TO_POINT, chosen, 1, late_us + sent / (1000 * rate))

@@ -48,6 +48,8 @@ SPEEDS_GB_PER_S = {
 #: Channels that NCCL finds in a node of 8 GPUs with NVSwitch, as its logs print for A100 and H100.
 CHANNELS_IN_NODE = 12
 MOST_CHANNELS = 64
+#: To which places of a node its two children in a tree send, by pattern: balanced, split, tree.
+TREE_CHILDREN = {1: (1, 0), 2: (1, 1), 3: (0, 0)}
 
 #: Limits of the GPUs [GB/s]: on one node, on two, on more. LL on several nodes: those of Intel.
 LL_GB_PER_S = {"ampere": 87.7, "hopper": 141.0, "blackwell": 282.0}

@@ -25,10 +25,21 @@ from pyorch.collective._graph import (
     in_chunks,
     messages,
 )
-from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, Name, RateBps, TimePs
+from pyorch.spec.fields import (
+    Closed,
+    Count,
+    FieldError,
+    Grown,
+    MessageBytes,
+    Name,
+    RateBps,
+    TimePs,
+)
+from pyorch.spec.files import InputFile
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Network
 from pyorch.workload import _nccl_choice as choices
+from pyorch.workload import _nccl_graph as graphs
 from pyorch.workload import _nccl_tables as nccl
 from pyorch.workload._hosts import hosts
 from pyorch.workload._queue_pairs import QueuePairs, over_queue_pairs
@@ -59,13 +70,16 @@ class Choice(Closed):
     far_step_ps: int
 
 
-class Params(Closed):
+class Params(Grown):
     """The operation, the GPUs, and what NCCL may choose.
 
     `algorithm` and `protocol` leave one alone to choose, as NCCL_ALGO and NCCL_PROTO do. Switches
     add only if `in_network` names the transport of theirs. `nic_rate` is that of the NIC of a GPU,
-    for jobs of several nodes.
+    for jobs of several nodes. `graph` is what NCCL has found in a node, with the GPUs of each
+    channel in their order.
     """
+
+    LATER = ("graph",)
 
     operation: Operation
     data_bytes: MessageBytes = Field(alias="bytes")
@@ -76,6 +90,7 @@ class Params(Closed):
     algorithm: Literal["any", "ring", "tree", "collnet", "nvls"] = "any"
     protocol: Literal["any", "ll", "ll128", "simple"] = "any"
     in_network: Name | None = None
+    graph: InputFile | None = None
     queue_pairs: QueuePairs = QueuePairs()
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     start_ps: TimePs = Field(0, alias="start")
@@ -119,7 +134,7 @@ def _choice(params: Params, context: dict[str, Any]) -> Choice:
     """Return what NCCL chooses; its latencies of steps include those of the links."""
     machine = choices.Machine(
         params.gpu, params.ranks, params.local, params.nic_rate_bps or 0,
-        params.in_network is not None,
+        params.in_network is not None, _graphs(params),
     )  # fmt: skip
     only = ("" if name == "any" else name for name in (params.algorithm, params.protocol))
     found = choices.choose(machine, params.operation, params.data_bytes, *only)
@@ -140,6 +155,23 @@ def _choice(params: Params, context: dict[str, Any]) -> Choice:
         base_ps=round(choices.base_us(name, protocol) * _PS_PER_US),
         step_ps=max(0, step_ps - near_ps), far_step_ps=max(0, far_step_ps - far_ps),
     )  # fmt: skip
+
+
+def _graphs(params: Params) -> graphs.Graphs | None:
+    """Return what NCCL has found in a node, if a file says so."""
+    if params.graph is None:
+        return None
+    return graphs.read(params.graph, params.local, params.ranks // params.local)
+
+
+def remarks(params: Params) -> tuple[str, ...]:
+    """Return what the file of NCCL's graphs says and is not used."""
+    if (its := _graphs(params)) is None:
+        return ()
+    said = [f"not used: {its.unused}."] if its.unused else []
+    if its.has_nics:
+        said.append("NICs of its channels are not followed; a GPU sends by its own.")
+    return tuple(f"{params.graph['path']}: {line}" for line in said)
 
 
 def _chunks(params: Params, found: choices.Choice) -> int:
@@ -234,10 +266,16 @@ def _steps_ps(params: Params, graph: Graph) -> np.ndarray:
     return np.where(is_far, params.choice.far_step_ps, params.choice.step_ps)
 
 
-@lru_cache(maxsize=4)
 def planned(params: Params) -> tuple[Graph, np.ndarray]:
     """Return the messages of all channels, and the queue pair that carries each, from 1."""
-    module, own, call, times = _parts(params)
+    its = _graphs(params)
+    found = getattr(its, params.choice.algorithm, None)
+    return _planned(params.model_copy(update={"graph": None}), found)
+
+
+@lru_cache(maxsize=4)
+def _planned(params: Params, found: graphs.Graph | None) -> tuple[Graph, np.ndarray]:
+    module, own, call, times = _parts(params, found)
     if module is None:
         rank = np.arange(params.ranks)
         graph = messages(rank, (rank + 1) % params.ranks, call.data_bytes, 0)
@@ -245,13 +283,13 @@ def planned(params: Params) -> tuple[Graph, np.ndarray]:
         graph = in_chunks(module.graph(call, own), params.choice.chunks)
     lanes = times // params.choice.chunks
     one = len(graph.src)
-    graph = among(graph, _ranks_of_channels(params, lanes))
+    graph = among(graph, _ranks_of_channels(params, lanes, found))
     is_far = graph.src // params.local != graph.dst // params.local
     lane = np.repeat(np.arange(lanes), one)
     return over_queue_pairs(graph, lane, params.queue_pairs, is_far)
 
 
-def _parts(params: Params) -> tuple[Any, Any, Call, int]:
+def _parts(params: Params, found: graphs.Graph | None = None) -> tuple[Any, Any, Call, int]:
     """Return the algorithm of a chunk of a channel, its parameters, its call, and their number.
 
     No algorithm: every GPU sends to the next.
@@ -273,7 +311,8 @@ def _parts(params: Params) -> tuple[Any, Any, Call, int]:
     if name == "tree":
         half = on_wire_bytes(-(-params.data_bytes // parts), protocol)
         call = Call(params.operation, n, 2 * half)
-        return double_tree, double_tree.Params(local=params.local), call, parts // 2
+        at = nccl.TREE_CHILDREN[found.pattern] if found and params.local > 1 else (0, 0)
+        return double_tree, double_tree.Params(local=params.local, children=at), call, parts // 2
     if params.operation == "broadcast":
         return ring, ring.Params(), Call("broadcast", n, on_wire_bytes(
             -(-params.data_bytes // parts), protocol)), parts  # fmt: skip
@@ -281,13 +320,16 @@ def _parts(params: Params) -> tuple[Any, Any, Call, int]:
     return ring, ring.Params(), Call(params.operation, n, part * n), parts
 
 
-def _ranks_of_channels(params: Params, lanes: int) -> np.ndarray:
+def _ranks_of_channels(params: Params, lanes: int, found: graphs.Graph | None) -> np.ndarray:
     """Return the GPUs of each channel in the order of its ring, or of its chains."""
     node, place = np.divmod(np.arange(params.ranks), params.local)
     if params.choice.algorithm not in ("ring", "tree"):
         return np.arange(params.ranks)[None]
     first = np.arange(lanes)[:, None]
-    order = node * params.local + (place + first) % params.local
+    if found:
+        order = node * params.local + np.array(found.orders)[first % found.channels, place]
+    else:
+        order = node * params.local + (place + first) % params.local
     if params.operation == "broadcast":  # from GPU 0
         turned = [np.roll(row, -int(np.flatnonzero(row == 0)[0])) for row in order]
         order = np.stack(turned)

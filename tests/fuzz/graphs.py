@@ -119,12 +119,13 @@ def check_ibnetdiscover(data: bytes, folder: Path) -> bool:
     return both(ours, lambda: naive_networks.ibnetdiscover(data, LINK.rate_bps), "net.yaml")
 
 
-def check_network(module: ModuleType, data: bytes, folder: Path) -> bool:
-    """A network that is one, or a refusal in one line."""
+def check_network(module: ModuleType, data: bytes, folder: Path, **more: object) -> bool:
+    """A network that is one, or a refusal in one line; `more` are other parameters."""
     path = folder / "net.yaml"
     path.write_bytes(data)
     try:
-        params = module.Params.model_validate({"file": path.name}, context={"folder": folder})
+        given = {"file": path.name, **more}
+        params = module.Params.model_validate(given, context={"folder": folder})
         tables, counts = module.tables(params, LINK), module.counts(params)
         for said in getattr(module, "remarks", lambda _: ())(params):
             assert path.name in said and "\n" not in said

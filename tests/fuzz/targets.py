@@ -15,7 +15,7 @@ import valid
 import valid_graphs
 
 import scenarios
-from pyorch.topology import containerlab, infragraph
+from pyorch.topology import containerlab, infragraph, sonic
 from pyorch.workload import htsim_cm
 
 
@@ -92,6 +92,16 @@ TARGETS = {
     "chakra": Target(graphs.check_chakra, valid_graphs.chakra),
     "infragraph": Target(
         partial(graphs.check_network, infragraph), valid_graphs.infragraph, OF_INFRAGRAPH
+    ),
+    "infragraph_devices": Target(
+        partial(graphs.check_network, infragraph, scale_up={"links": ["nvlink"]}),
+        valid_graphs.infragraph,
+        OF_INFRAGRAPH + " xpu nvlink pcie device switch",
+    ),
+    "sonic": Target(
+        partial(graphs.check_network, sonic, hosts=["tester"]),
+        valid_graphs.sonic,
+        'StartDevice EndPort BandWidth tester spine Ethernet0 , " 400000 -1 0 #',
     ),
     "containerlab": Target(
         partial(graphs.check_network, containerlab), valid_graphs.containerlab, OF_CONTAINERLAB

@@ -111,13 +111,20 @@ def infragraph(draw):
             physical["latency"] = {"choice": next(iter(latency)), **latency}
         return {"name": name, "physical": physical}
 
+    def inside(a, b, link, scheme="many2many"):
+        return {"ep1": {"component": a}, "ep2": {"component": b}, "link": link, "scheme": scheme}
+
     hosts, down = n_leaves * per_leaf, per_leaf * nics
     found = {
         "name": "drawn",
         "devices": [
             {"name": "server", "components": [
                 {"name": "xpu", "choice": "xpu", "count": 2},
-                {"name": "nic", "choice": "nic", "count": nics}]},
+                {"name": "nic", "choice": "nic", "count": nics},
+                {"name": "sw", "choice": "switch", "count": 1}],
+             "links": [link("nvlink", 1000, ns=50), link("pcie", 256, ns=100)],
+             "edges": [inside("xpu", "sw", "nvlink", draw.choice(["many2many", "one2one"])),
+                       inside("xpu", "nic", "pcie")]},
             {"name": "switch", "components": [
                 {"name": "port", "choice": "port", "count": down + n_spines + n_leaves}]},
         ],
@@ -134,6 +141,17 @@ def infragraph(draw):
         ],
     }  # fmt: skip
     return draw.choice([json.dumps, yaml.safe_dump])(found).encode()
+
+
+def sonic(draw):
+    n_leaves, ports = draw.randint(1, 3), draw.randint(1, 3)
+    rows = [f"leaf{leaf},Ethernet{4 * port},tester,Card1/Port{leaf * ports + port},"
+            f"{draw.choice(['100000', '400000', ''])},,Access"
+            for leaf in range(n_leaves) for port in range(ports)]  # fmt: skip
+    rows += [f"spine,Ethernet{leaf},leaf{leaf},Ethernet96,400000,," for leaf in range(n_leaves)]
+    draw.shuffle(rows)
+    head = "StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode"
+    return "\n".join([head, *rows, ""]).encode()
 
 
 def lab(draw):

@@ -114,6 +114,22 @@ def test_a_lab_has_its_clients_first_and_says_what_is_left_out(tmp_path):
     ]  # fmt: skip
 
 
+def test_what_no_lab_has_is_said_once_and_stitched_links_are_links(tmp_path):
+    text = LAB.replace("type: ixr-d2l", "type: ixr-d2l, bandwidth: 10G, cpu: 2")
+    text = text.replace("type: veth,", "type: veth-stitch, mtu: 1500,") + (
+        '    - endpoints: ["leaf2:e1-9", "dummy"]\n'
+        '    - {endpoints: [leaf2:e1-8, "vxlan:9"], delay: 1}\n'
+        "  colour: 3\nweight: 1\n"
+    )
+    _, links, _, said = read(containerlab, tmp_path, text)
+    assert len(links) == 4
+    assert [line.partition("net: ")[2] for line in said] == [
+        "4 links that leave the lab are left out.", "1 nodes without links are left out.",
+        "not used: topology.colour, topology.links.delay, topology.links.mtu,"
+        " topology.nodes.bandwidth, weight.",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("hosts", [["client*"], ["clients", "client2"], ["linux"]])
 def test_hosts_are_named_by_kind_group_or_name(tmp_path, hosts):
     assert read(containerlab, tmp_path, LAB, hosts=hosts)[2]["hosts"] == 2
@@ -171,6 +187,42 @@ def test_a_server_has_its_gpus_at_the_rates_that_nccl_counts(tmp_path):
     assert line.endswith("net: 1 processors, 2 PCIe devices, 1 NICs are left out.")
 
 
+#: Three A100 with four NVLinks between each pair, as NCCL dumps them.
+MESH = '<system version="1"><cpu>{}</cpu></system>'.format("".join(
+    f'<pci busid="0000:0{own}:00.0" class="0x030200"><gpu dev="{own}" sm="80" rank="{own}" gdr="1">'
+    + "".join(f'<nvlink target="0000:0{other}:00.0" count="4" tclass="0x030200"/>'
+              for other in (0, 1, 2) if other != own)
+    + "</gpu></pci>" for own in (0, 1, 2)
+))  # fmt: skip
+
+
+def test_gpus_joined_by_pairs_have_routers_of_their_own(tmp_path):
+    # 4 x 20 GB/s for each pair; a GPU's own link is 1000 times as fast.
+    nodes, links, counts, said = read(nccl_xml, tmp_path, MESH)
+    assert nodes["is_switch"].tolist() == [0] * 3 + [1] * 3
+    assert sorted(links) == sorted(
+        [(gpu, 3 + gpu, 0, 640 * 10**12, 1) for gpu in range(3)]
+        + [(3 + a, 3 + b, 0, 640 * 10**9, 500_000) for a, b in ((0, 1), (0, 2), (1, 2))]
+    )
+    assert said == (f"{tmp_path / 'net'}: 1 processors are left out.",)
+
+
+@pytest.mark.parametrize("gcn, gb_per_s", [("908", 24), ("910", 36), ("gfx90a", 36), ("940", 48), ("gfx942", 48)])  # fmt: skip # noqa: E501
+def test_gpus_of_amd_have_the_rates_that_rccl_counts(tmp_path, gcn, gb_per_s):
+    # VEGA_XGMI_WIDTH, MI200_XGMI_WIDTH, GFX94X_XGMI_WIDTH of RCCL, for each of four links.
+    text = MESH.replace("nvlink", "xgmi").replace("0x030200", "0x120000")
+    text = text.replace('sm="80"', f'sm="228" gcn="{gcn}" arch="38911"')
+    links, said = read(nccl_xml, tmp_path, text)[1::2]
+    assert {rate for *_, rate, ps in links if ps > 1} == {4 * gb_per_s * 8 * 10**9}
+    assert not any("not used" in line for line in said)
+
+
+def test_what_no_server_has_is_said_once(tmp_path):
+    text = SERVER.replace('gdr="1">', 'gdr="1" colour="red">').replace("<nic>", "<nic><port/>")
+    said = read(nccl_xml, tmp_path, text)[3]
+    assert said[-1].endswith("net: not used: gpu colour, port.")
+
+
 @pytest.mark.parametrize("sm, gb_per_s", [(60, 18), (70, 20), (80, 20), (86, 12), (89, 20), (100, 40.1), (103, 40.1)])  # fmt: skip # noqa: E501
 def test_links_have_the_rates_of_their_generation(tmp_path, sm, gb_per_s):
     rates = {row[3] for row in read(nccl_xml, tmp_path, SERVER.replace('"90"', f'"{sm}"'))[1]}
@@ -191,7 +243,9 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
         (containerlab, LAB.replace(', "leaf1:e1-1"]', "]"), "links.2: a link has two ends"),
         (containerlab, LAB.replace("kind: linux", "kind: x"), "no node with links is linux. Kinds:"
          " nokia_srlinux, x. Write kinds, groups or names."),
-        (containerlab, LAB.replace("leaf2:e1-1", "client10:e9"), "both are hosts"),
+        (containerlab, LAB.replace("leaf2:e1-1", "client10:e9"), "'client2' and 'client10' have a"
+         " link, and both are linux, hosts, which do not forward. Write groups or names of those"
+         ' that are hosts, for example hosts: ["client*"].'),
         (containerlab, LAB + "  x: *y\n", "net"),
         (nccl_xml, "", "is no XML"),
         (nccl_xml, SERVER[:900], "Is the file cut off?"),
@@ -203,7 +257,14 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
         (nccl_xml, SERVER.replace('count="17"', 'count="9999"'), "GPU of rank 0: nvlink has count"
          " '9999'; write 0 to 1000."),
         (nccl_xml, SERVER.replace('count="17" tclass="0x068000"', 'count="17" tclass="0x030200"'),
-         "GPU of rank 0: has an NVLink to another GPU. Only servers with NVSwitches are read"),
+         "GPUs of rank 0 and 1 have links to switches. Only servers are read in which"),
+        (nccl_xml, MESH.replace('target="0000:01', 'target="0000:07').replace(
+            'target="0000:00', 'target="0000:07', 1),
+         "GPUs of rank 0 and 1 have no link. Only servers are read in which"),
+        (nccl_xml, MESH.replace('count="4"', 'count="5"', 1), "1 have two numbers of links."),
+        (nccl_xml, SERVER.replace('"0x068000"', '"0x1"'), "to class '0x1'. Only those"),
+        (nccl_xml, '<system><pci class="0x030200"/><pci class="0x030200"/></system>', "0 GPUs; a"
+         " network has two or more. It has 2 PCI devices that are GPUs, but not their NVLinks"),
         (nccl_xml, SERVER.replace('count="17"', 'count="0"'), "sm 90 has no NVLink"),
         (ibnetdiscover, "", "0 nodes with links; there are 2 to"),
         (ibnetdiscover, FABRIC.replace("4xHDR", "3xHDR"), "'3xHDR' is no width and speed"),

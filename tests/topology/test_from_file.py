@@ -292,6 +292,23 @@ def test_broken_tables_are_refused_with_row_and_column(tmp_path, nodes, links, k
     assert caught.value.field == key
 
 
+@pytest.mark.parametrize("name", ["net.topo", "nvlink_only.topo", "topology.txt", "Spectrum-X"])
+@pytest.mark.parametrize("text, kind, n_hosts", [(SIMAI, "hpcc", 0), (TOPO, "htsim", 128)])
+def test_the_reader_follows_from_what_a_file_holds_not_from_its_name(
+    tmp_path, name, text, kind, n_hosts
+):
+    (tmp_path / name).write_text("\n# a comment\n" + text)
+    context = {"folder": tmp_path}
+    params = from_file.Params.model_validate({"file": name}, context=context)
+    assert params.format == kind
+    if kind == "htsim":
+        assert from_file.counts(params)["hosts"] == n_hosts
+    other = {"hpcc": "htsim", "htsim": "hpcc"}[kind]
+    params = from_file.Params.model_validate({"file": name, "format": other}, context=context)
+    with pytest.raises(FieldError, match="does not belong here|is no HPCC topology"):
+        from_file.counts(params)
+
+
 @settings(max_examples=200)
 @given(st.data())
 def test_a_damaged_file_is_read_or_refused_never_a_bug(tmp_path_factory, data):
