@@ -146,8 +146,10 @@ def compared() -> pd.DataFrame:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the distribution of ratios by version, traffic and control."""
-    ratio = rows.groupby(["traffic", "control", "version"], sort=False)["ratio"]
+    """Return the distribution of ratios by traffic, control, network and version."""
+    fabric = np.where(rows["oversubscription"] == 1, "full", "oversubscribed")
+    keys = [rows["traffic"], rows["control"], fabric, rows["version"]]
+    ratio = rows.groupby(keys, sort=False)["ratio"]
     return pd.DataFrame(
         {
             "rows": ratio.size(),
@@ -162,13 +164,12 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 def table(rows: pd.DataFrame) -> str:
     """Return the summary as a table of docs/validation.md."""
-    lines = [
-        "| traffic, control | version | rows | median | within 2 % | within 6 % | least, most |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for (traffic, control, version), row in summary(rows).iterrows():
+    names = ["traffic, control", "network", "version", "rows", "median", "within 2 %", "within 6 %",
+             "least, most"]  # fmt: skip
+    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
+    for (traffic, control, fabric, version), row in summary(rows).iterrows():
         lines.append(
-            f"| {traffic}s, {control.upper()} | {version} | {row['rows']:.0f}"
+            f"| {traffic}s, {control.upper()} | {fabric} | {version} | {row['rows']:.0f}"
             f" | {row['median']:.3f} | {row['within_2']:.0%} | {row['within_6']:.0%}"
             f" | {row['least']:.2f}, {row['most']:.2f} |"
         )

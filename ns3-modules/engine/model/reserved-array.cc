@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,6 +30,22 @@ Map(void* hint, size_t bytes, int flag)
 {
     constexpr int FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     return mmap(hint, bytes, PROT_READ | PROT_WRITE, FLAGS | flag, -1, 0);
+}
+
+/// @return a file in memory that nobody executes, which Linux before 6.3 cannot promise
+int
+MakeFile()
+{
+    constexpr unsigned NEVER_EXECUTED = 8; // MFD_NOEXEC_SEAL
+    int file = memfd_create("fabric", MFD_CLOEXEC | NEVER_EXECUTED);
+    if (file < 0 && errno == EINVAL)
+    {
+        file = memfd_create("fabric", MFD_CLOEXEC);
+    }
+    NS_ABORT_MSG_IF(file < 0,
+                    "Cannot make a file in memory (memfd_create), which domains share: "
+                        << std::strerror(errno) << "; run in one domain");
+    return file;
 }
 
 void
@@ -115,10 +132,10 @@ PreferHugePages(void* memory, size_t bytes)
 }
 
 FrozenMemory::FrozenMemory(void* memory, size_t bytes, size_t usedBytes)
-    : m_file(memfd_create("fabric", MFD_CLOEXEC)),
+    : m_file(MakeFile()),
       m_bytes(bytes)
 {
-    FailIf(m_file < 0 || ftruncate(m_file, static_cast<off_t>(bytes)) != 0, bytes);
+    FailIf(ftruncate(m_file, static_cast<off_t>(bytes)) != 0, bytes);
     for (size_t done = 0; done < usedBytes;)
     {
         const ssize_t n = pwrite(m_file,

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The Ultra Ethernet transport against results that uet-htsim publishes, with 8192 hosts."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import htsim_published as published
+
+PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
+
+
+def test_the_page_has_the_table():
+    assert published.table(published.compared()) in PAGE.read_text()
+
+
+def test_ratios_keep_to_what_was_written_down_before_the_first_run():
+    ratio = published.compared()["ratio"]
+    assert abs(ratio.median() - 1) <= 0.02
+    assert (abs(ratio - 1) <= 0.06).mean() >= 0.95
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize("control", ["nscc", "rccc"])
+@pytest.mark.parametrize(("senders", "gbps", "oversubscription"), [(2, 800, 8), (32, 200, 1)])
+def test_a_row_repeats(control, senders, gbps, oversubscription):
+    # Oracle: the row, which was run before; and htsim's own time.
+    rows = published.compared()
+    (case,) = rows[
+        (rows["version"] == "f1f54d0") & (rows["traffic"] == "incast") & (rows["message_mb"] == 2)
+        & (rows["control"] == control) & (rows["senders"] == senders) & (rows["spread_us"] == 0)
+        & (rows["gbps"] == gbps) & (rows["oversubscription"] == oversubscription)
+    ].iloc  # fmt: skip
+    got = published.run_case(case)
+
+    for name in ("our_fastest_us", "our_slowest_us", "our_resent"):
+        assert got[name] == case[name]
+    assert got["our_slowest_us"] == pytest.approx(case["slowest_us"], rel=0.06)
