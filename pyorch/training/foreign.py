@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What readers of task graphs share: their result, and operations whose parts are made equal."""
+"""What readers of task graphs share: what they are asked, their result, operations made equal."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pyorch.collective._graph import Call, Graph
 from pyorch.spec.fields import FieldError
+from pyorch.spec.files import FileRef
 from pyorch.spec.limits import MOST_FLOWS
+from pyorch.training.astra import System
 from pyorch.training.graph import TaskGraph
 
 #: The module of `pyorch.collective` that does an operation, and its parameters.
@@ -18,6 +20,44 @@ class Trace(NamedTuple):
 
     graph: TaskGraph
     remarks: tuple[str, ...]
+
+
+class Asked(NamedTuple):
+    """What a reader of a format is asked.
+
+    Attributes
+    ----------
+    files : sequence of dict
+        Path and SHA-256 of the file that a scenario names, then of those that belong to it.
+    algorithm : callable
+        Module of `pyorch.collective` that does an operation, and its parameters.
+    communicators : mapping
+        Ranks of each, by its name.
+    dimensions : sequence of int
+        How many ranks each has.
+    compute : tuple of int, optional
+        Rates of an accelerator: arithmetic [1/s], memory [bit/s].
+    gpus : int, optional
+        How many ranks there are.
+    system : System
+        Of ASTRA-sim.
+    key : str
+        Of the scenario, for messages.
+    """
+
+    files: Sequence[FileRef]
+    algorithm: Algorithm
+    communicators: Mapping[str, Sequence[int]] = {}
+    dimensions: Sequence[int] = ()
+    compute: tuple[int, int] | None = None
+    gpus: int | None = None
+    system: System = System()
+    key: str = "file"
+
+    @property
+    def where(self) -> str:
+        """The file, for messages."""
+        return self.files[0]["path"]
 
 
 class Padded:
