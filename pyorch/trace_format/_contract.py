@@ -10,7 +10,7 @@ from pyorch.training.foreign import Asked, Trace
 class Contract(Protocol):
     """One file of this folder."""
 
-    USES: tuple[str, ...]  # of communicators, algorithms, dimensions, compute, system, gpus
+    USES: tuple[str, ...]  # of the keys of `trace` that say what a file leaves open
     OPTIONAL: ClassVar[tuple[str, ...]] = ("others",)
 
     @staticmethod

@@ -10,7 +10,7 @@ from pyorch.spec.files import content
 from pyorch.training import chakra
 from pyorch.training.foreign import Asked, Trace
 
-USES = ("communicators", "algorithms", "dimensions", "compute", "system")
+USES = ("communicators", "algorithms", "dimensions", "compute", "system", "step_delay")
 _RANK_0 = re.compile(r"(.+)\.0\.et")
 
 
@@ -40,6 +40,7 @@ def read(asked: Asked) -> Trace:
         asked.dimensions,
         chakra.Roofline(*asked.compute) if asked.compute else None,
         asked.system,
+        asked.step_ps,
     )
     contents = [content(file) for file in asked.files]
     return chakra.read(contents, missing, asked.where.removesuffix(".0.et"), asked.key)

@@ -23,7 +23,7 @@ from pyorch.training.builder import Builder
 from pyorch.training.foreign import Asked, Padded, Trace
 from pyorch.training.graph import AT_RECEIVER, AT_SENDER, cycle
 
-USES = ("algorithms",)
+USES = ("algorithms", "step_delay")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -226,7 +226,7 @@ class _Reader:
 
     def _built(self, entries: list[_Entry], devices: int) -> Trace:
         """Return the tasks of entries."""
-        build = Builder(devices)
+        build = Builder(devices, self._asked.step_ps)
         own = np.array([entry.device for entry in entries])
         begin = build.barrier(own, "begin")
         ends = begin.copy()

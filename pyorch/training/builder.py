@@ -30,10 +30,13 @@ class Builder:
     ----------
     devices : int
         How many there are.
+    step_ps : int
+        Passes before a message of a collective that waits for others, when they are there [ps].
     """
 
-    def __init__(self, devices: int):
+    def __init__(self, devices: int, step_ps: int = 0):
         self.devices = devices
+        self._step_ps = step_ps
         self._lanes: dict[str, int] = {}
         self._tasks: list[_Part] = []
         self._waits: list[_Part] = []
@@ -86,7 +89,8 @@ class Builder:
         )  # n_groups x n_messages
         arrived_ps = np.broadcast_to(arrived_ps, messages.src.shape)
         came_ps = np.where(messages.at_sender == AT_RECEIVER, arrived_ps[messages.after], 0)
-        self.wait(rows[:, messages.flow], rows[:, messages.after], messages.at_sender, came_ps)
+        after_ps = came_ps + self._step_ps
+        self.wait(rows[:, messages.flow], rows[:, messages.after], messages.at_sender, after_ps)
         own = begin[:, messages.src[messages.own]]
         self.wait(rows[:, messages.own], own, AT_RECEIVER, begin_ps)
         done = self.barrier(ranks, lane)

@@ -75,6 +75,8 @@ class Missing(NamedTuple):
         Of computations that have no duration.
     system : System
         Of ASTRA-sim: how vectors are cut, and what steps cost.
+    step_ps : int
+        Passes before a message of an operation that waits for others, when they are there [ps].
     """
 
     algorithm: Algorithm
@@ -82,6 +84,7 @@ class Missing(NamedTuple):
     dimensions: Sequence[int] = ()
     roofline: Roofline | None = None
     system: System = System()
+    step_ps: int = 0
 
 
 def read(
@@ -134,7 +137,7 @@ def read(
         order = _order(nodes, turn, [*waits, *sends.items()], why, key)
     together = _collectives(nodes, turn, defined, missing, remarks, key)
     streams = _streams(nodes)
-    build = Builder(n)
+    build = Builder(n, missing.step_ps)
     row, begun = {}, {}
     for index in order:
         node = nodes[index]

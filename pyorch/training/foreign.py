@@ -41,6 +41,8 @@ class Asked(NamedTuple):
         How many ranks there are.
     system : System
         Of ASTRA-sim.
+    step_ps : int
+        Passes before a message of a collective that waits for others, when they are there [ps].
     key : str
         Of the scenario, for messages.
     """
@@ -52,6 +54,7 @@ class Asked(NamedTuple):
     compute: tuple[int, int] | None = None
     gpus: int | None = None
     system: System = System()
+    step_ps: int = 0
     key: str = "file"
 
     @property

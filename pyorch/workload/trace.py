@@ -41,7 +41,9 @@ ALGORITHMS = {
     "broadcast": "tree", "reduce": "tree", "gather": "tree",
 }  # fmt: skip
 #: Keys that say what a file leaves open; each format uses some.
-_OPEN = ("communicators", "algorithms", "dimensions", "compute", "system", "gpus")
+_OPEN = (
+    "communicators", "algorithms", "dimensions", "compute", "system", "gpus", "step_delay",
+)  # fmt: skip
 _FORMATS = "pyorch.trace_format"
 Host = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
 
@@ -75,10 +77,11 @@ class Params(Grown):
     `file` of Chakra is that of rank 0, ``step.0.et``; the others lie beside it and are found when
     it is read (`ranks`; a scenario does not give them). `communicators` is a JSON file with the
     ranks of each, `system` a file of ASTRA-sim. `gpus` is how many ranks a workload of SimAI has;
-    `dimensions` are how many ranks each dimension of `involved_dim` has.
+    `dimensions` are how many ranks each dimension of `involved_dim` has. `step_delay` passes before
+    a message of a collective that waits for others, when they are there.
     """
 
-    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus", "system")
+    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus", "system", "step_delay_ps")
 
     format: Format
     file: InputFile
@@ -89,6 +92,7 @@ class Params(Grown):
     compute: Compute | None = None
     gpus: Annotated[int, Field(strict=True, ge=2, le=MOST_NODES)] | None = None
     system: InputFile | None = None
+    step_delay_ps: TimePs = Field(0, alias="step_delay")
     placement: Placement = "packed"
     stride: Annotated[int, Field(strict=True, ge=0)] = 0
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
@@ -118,7 +122,8 @@ class Params(Grown):
         for operation, name in self.algorithms.items():
             _check_algorithm(operation, name)
         for key in _OPEN:
-            if key not in plugins.load(_FORMATS, self.format).USES and getattr(self, key):
+            given = getattr(self, "step_delay_ps" if key == "step_delay" else key)
+            if given and key not in plugins.load(_FORMATS, self.format).USES:
                 raise FieldError(key, f"{self.format} has no use for it. Leave it out.")
         if not self.hosts:
             check_placement(self.placement, self.stride, self.first_host)
@@ -230,6 +235,7 @@ class _Asked(NamedTuple):
     compute: tuple[int, int] | None
     gpus: int | None
     system: tuple[str, str] | None
+    step_ps: int
 
 
 def _asked(params: Params) -> _Asked:
@@ -243,6 +249,7 @@ def _asked(params: Params) -> _Asked:
         (compute.peak_flops, compute.memory_bps) if compute else None,
         params.gpus,
         (system["path"], system["sha256"]) if system else None,
+        params.step_delay_ps,
     )
 
 
@@ -264,6 +271,7 @@ def _trace(asked: _Asked) -> Trace:
             asked.compute,
             asked.gpus,
             system,
+            asked.step_ps,
             KEY,
         )
     )

@@ -38,11 +38,11 @@ def algorithm(operation):
     return module, module.Params()
 
 
-def read(text, folder):
+def read(text, folder, step_ps=0):
     path, data = folder / "nccl.log", text.encode()
     path.write_bytes(data)
     file = {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
-    found = nccl_log.read(Asked((file,), algorithm))
+    found = nccl_log.read(Asked((file,), algorithm, step_ps=step_ps))
     check(found.graph)
     return found
 
@@ -256,3 +256,10 @@ def test_hosts_are_in_the_order_of_their_numbers(tmp_path):
 
     assert np.array_equal(np.unique(graph.device), [0, 1, 2])
     assert sent(graph) == sorted([(0, 1, 9), (1, 2, 9), (2, 0, 9)] * 2)
+
+
+def test_a_step_begins_a_delay_after_the_one_before(tmp_path):
+    # 1000 B on two ranks: two steps of 500 B, so one delay; the next operation begins without.
+    text = log(*TWO, *both("AllReduce", 1000), *both("AllReduce", 1000))
+
+    assert last(read(text, tmp_path, step_ps=7).graph) == 4 * message(500) + 2 * 7
