@@ -154,9 +154,14 @@ def read(
     for call, members in together:
         ranks = np.array([[nodes[index].rank for index in members]])
         begin = np.array([[begun[index] for index in members]])
-        system = missing.system
-        messages = padded(system.part(call), system.splits, nodes[members[0]].where)
-        done = _in_parts(build, messages, ranks, begin, call.operation, system)
+        system, first = missing.system, nodes[members[0]]
+        if axes := _axes(first, call, ranks[0], defined, missing, remarks):
+            done = _in_dimensions(
+                build, call, axes, ranks[0], begin[0], padded, missing, first.where
+            )
+        else:
+            messages = padded(system.part(call), system.splits, first.where)
+            done = _in_parts(build, messages, ranks, begin, call.operation, system)
         ends.update(zip(members, done[0].tolist(), strict=True))
     edges = [(row[a], ends[b], int(nodes[b].kind == SEND and not nodes[b].works)) for a, b in waits]
     edges += [(row[recv], row[send], AT_RECEIVER) for recv, send in sends.items()]
@@ -182,6 +187,84 @@ def _in_parts(
     for end in ends[-system.active :]:
         build.wait(done, end)
     return done
+
+
+def _axes(
+    node: Node,
+    call: Call,
+    ranks: np.ndarray,
+    defined: list[Groups],
+    missing: Missing,
+    remarks: "_Remarks",
+) -> list[np.ndarray]:
+    """Return the groups of each dimension that an operation goes through, as places of its ranks.
+
+    That is none where the system has one dimension, and among ranks that a communicator names,
+    unless these are all: ASTRA-sim does these in one ring.
+    """
+    names = dict(missing.system.algorithms).get(call.operation, ())
+    if len(names) < 2:
+        return []
+    if _known(node, defined, missing) is not None and len(ranks) < len(defined):
+        return []
+    sizes = tuple(missing.dimensions)
+    if len(sizes) != len(names):
+        raise FieldError(
+            "dimensions", f"{list(sizes)}: the system has {len(names)} dimensions. Write how many"
+            " ranks each has: dimensions: [8, 4].",
+        )  # fmt: skip
+    _check_all(sizes, len(defined))
+    remarks.uses.add("dimensions")
+    place = np.full(len(defined), -1)
+    place[ranks] = np.arange(len(ranks))
+    found = []
+    for axis, size in enumerate(sizes):
+        lines = np.moveaxis(place.reshape(sizes[::-1]), -1 - axis, -1).reshape(-1, size)
+        lines = lines[(lines >= 0).all(axis=1)]
+        found.append(lines if size * len(lines) == len(ranks) else np.zeros((0, size), int))
+    return found
+
+
+def _in_dimensions(
+    build: Builder,
+    call: Call,
+    axes: list[np.ndarray],
+    ranks: np.ndarray,
+    begin: np.ndarray,
+    padded: Padded,
+    missing: Missing,
+    where: str,
+) -> np.ndarray:
+    """Add an operation part by part, dimension by dimension; return when each rank has its result.
+
+    A dimension has so many parts under way at a time, each of which waits for the one before.
+    """
+    system, sizes = missing.system, missing.dimensions
+    taking_part = [axis for axis, groups in enumerate(axes) if len(groups)]
+    ends = [begin] * system.splits
+    queues: dict[int, list[np.ndarray]] = defaultdict(list)
+    for phase in system.phases(system.part(call), sizes, taking_part):
+        groups, queue = axes[phase.axis], queues[phase.axis]
+        messages = padded(phase.call, system.splits * len(groups), where, phase.module)
+        arrived_ps = system.arrived_ps(messages)
+        for number in range(system.splits):
+            start = ends[number]
+            if len(queue) >= system.active:
+                start = build.barrier(ranks, call.operation)
+                build.wait(start, ends[number])
+                build.wait(start, queue[-system.active])
+            done = build.collective(
+                messages, ranks[groups], start[groups], call.operation, system.endpoint_ps,
+                arrived_ps,
+            )  # fmt: skip
+            by_rank = np.empty_like(start)
+            by_rank[groups] = done
+            queue.append(by_rank)
+            ends[number] = by_rank
+    done = build.barrier(ranks, call.operation)
+    for end in ends:
+        build.wait(done, end)
+    return done[None, :]
 
 
 def _waits(
@@ -403,13 +486,28 @@ def _call(nodes: list[Node], members: Sequence[int], key: str) -> Call:
     return Call(operation, n, size * (n if operation == "all_gather" else 1))
 
 
+def _known(node: Node, defined: list[Groups], missing: Missing) -> Sequence[int] | None:
+    """Return the ranks of the communicator that a node names, where something says them."""
+    name = str(node.attributes.get("pg_name", ""))
+    return missing.groups.get(name, defined[node.rank].get(name))
+
+
+def _check_all(dimensions: Sequence[int], ranks: int) -> None:
+    """Raise FieldError unless dimensions have all ranks."""
+    if math.prod(dimensions) != ranks:
+        raise FieldError(
+            "dimensions", f"{list(dimensions)} have {math.prod(dimensions)} ranks; the trace has"
+            f" {ranks}.",
+        )  # fmt: skip
+
+
 def _members(
     node: Node, defined: list[Groups], missing: Missing, remarks: _Remarks, key: str
 ) -> tuple[int, ...]:
     """Return the ranks that do an operation together."""
     ranks = len(defined)
     name = str(node.attributes.get("pg_name", ""))
-    known = missing.groups.get(name, defined[node.rank].get(name))
+    known = _known(node, defined, missing)
     if known is not None:
         members = tuple(known)
         if len(set(members)) < len(members) or not all(0 <= rank < ranks for rank in members):
@@ -451,11 +549,7 @@ def _along(
             f" {[bool(one) for one in involved[:8]]}. Write how many ranks each dimension has:"
             " dimensions: [8, 4].",
         )  # fmt: skip
-    if math.prod(dimensions) != ranks:
-        raise FieldError(
-            "dimensions", f"{list(dimensions)} have {math.prod(dimensions)} ranks; the trace has"
-            f" {ranks}.",
-        )  # fmt: skip
+    _check_all(dimensions, ranks)
     remarks.uses.add("dimensions")
     places = np.arange(ranks).reshape(*reversed(dimensions))
     own = np.unravel_index(node.rank, places.shape)

@@ -2,6 +2,7 @@
 """What readers of task graphs share: what they are asked, their result, operations made equal."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from pyorch.collective._graph import Call, Graph
@@ -81,30 +82,35 @@ class Padded:
         self._more_bytes: list[int] = []
         self._n_messages = 0
 
-    def __call__(self, call: Call, times: int, where: str = "") -> Graph:
-        """Return the messages of an operation that is done so many times.
+    def __call__(
+        self, call: Call, times: int, where: str = "", module: ModuleType | None = None
+    ) -> Graph:
+        """Return the messages of an operation that is done so many times, maybe by a given module.
 
         Raises
         ------
         FieldError
             At `where`: the algorithm cannot do that, or there are too many messages.
         """
+        chosen = (module, module.Params()) if module else self._algorithm(call.operation)
         try:
             try:
-                return self._messages(call, times)
+                return self._messages(call, times, *chosen)
             except FieldError as error:
                 padded = -(-call.data_bytes // call.ranks) * call.ranks
                 if error.field != "bytes" or padded == call.data_bytes:
                     raise
-                found = self._messages(call._replace(data_bytes=padded), times)
+                found = self._messages(call._replace(data_bytes=padded), times, *chosen)
                 self._more_bytes.append(padded - call.data_bytes)
                 return found
         except FieldError as error:
             raise FieldError(self._key, f"{where or self._where}: {error}") from None
 
-    def _messages(self, call: Call, times: int) -> Graph:
+    def _messages(self, call: Call, times: int, module: Any, params: Any) -> Graph:
         """Return the messages, if they are not too many together with those before."""
-        module, params = self._algorithm(call.operation)
+        if call.operation not in module.OPERATIONS:
+            name = module.__name__.rpartition(".")[2]
+            raise FieldError("algorithms", f"{name} does no {call.operation}. Choose another.")
         module.check(call, params)
         n_messages = self._n_messages + module.counts(call, params).messages * times
         if n_messages > MOST_FLOWS:

@@ -262,15 +262,17 @@ def _trace(asked: _Asked) -> Trace:
     system = astra.System()
     if asked.system:
         system = astra.read(text(_ref(asked.system), "system"), asked.system[0])
+    chosen = dict(asked.algorithms)
+    theirs = tuple(pair for pair in system.algorithms if pair[0] not in chosen)
     found = plugins.load(_FORMATS, asked.format).read(
         Asked(
             tuple(_ref(file) for file in asked.files),
-            _algorithm(dict(system.algorithms) | dict(asked.algorithms)),
+            _algorithm(system.flat() | chosen),
             _groups(_ref(asked.communicators)) if asked.communicators else {},
             asked.dimensions,
             asked.compute,
             asked.gpus,
-            system,
+            system._replace(algorithms=theirs),
             asked.step_ps,
             KEY,
         )
