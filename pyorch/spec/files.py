@@ -70,7 +70,8 @@ InputFile = Annotated[dict[str, str], BeforeValidator(_settle, json_schema_input
 
 @lru_cache(maxsize=256)
 def _digest(path: str, _mtime_ns: int, _size: int) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def without_paths(spec: object) -> Any:

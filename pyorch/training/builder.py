@@ -2,6 +2,7 @@
 """Puts a graph of tasks together, many alike at a time: one call, one array of rows."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,17 @@ from pyorch.training.graph import (
 )
 
 Rows = np.ndarray
+
+
+class Task(NamedTuple):
+    """One task; the amount of a message is in bytes, of a computation in ps."""
+
+    kind: int
+    device: int
+    peer: int
+    amount: int
+    stream: int
+    lane: str
 
 
 class Builder:
@@ -53,6 +65,18 @@ class Builder:
     def barrier(self, device, lane: str) -> Rows:
         """Add points in time, at which all that they wait for has ended."""
         return self._add(BARRIER, device, device, 0, 0, 0, lane)
+
+    def tasks(self, given: Sequence[Task]) -> Rows:
+        """Add tasks of any kind, as `compute`, `message` and `barrier` would in this order."""
+        lanes = [self._lanes.setdefault(one.lane, len(self._lanes)) for one in given]
+        whole = np.array([one[:5] for one in given], dtype=np.int64).reshape(-1, 5)
+        kind, device, peer, amount, stream = np.ascontiguousarray(whole.T)
+        is_message = kind == MESSAGE
+        columns = [kind, device, peer, np.where(is_message, 0, amount),
+                   np.where(is_message, amount, 0), stream, np.array(lanes, np.int64)]  # fmt: skip
+        self._tasks.append(_Part(len(given), kind.shape, columns))
+        self._n_tasks += len(given)
+        return np.arange(self._n_tasks - len(given), self._n_tasks)
 
     def wait(self, task, after, at_sender=AT_RECEIVER, delay_ps=0) -> None:
         """Let tasks wait for others."""

@@ -25,7 +25,7 @@ from pyorch.spec.limits import LONGEST_PS
 from pyorch.training import chakra_nodes as cn
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.astra import System
-from pyorch.training.builder import Builder
+from pyorch.training.builder import Builder, Task
 from pyorch.training.chakra_nodes import COLL, COMP, METADATA, PS_PER_US, RECV, SEND, Groups, Node
 from pyorch.training.foreign import Algorithm, Padded, Trace
 from pyorch.training.graph import (
@@ -138,22 +138,12 @@ def read(
     together = _collectives(nodes, turn, defined, missing, remarks, key)
     streams = _streams(nodes)
     build = Builder(n, missing.step_ps)
-    row, begun = {}, {}
-    for index in order:
-        node = nodes[index]
-        if node.works:
-            duration_ps = _duration_ps(node, roofline, remarks, key)
-            stream = streams[node.rank, _stream(node)]
-            row[index] = int(build.compute(node.rank, duration_ps, "compute", stream))
-        elif node.kind == SEND:
-            size, peer = node.number("comm_size"), node.number("comm_dst")
-            row[index] = int(build.message(node.rank, peer, size, "p2p"))
-        else:
-            row[index] = begun[index] = int(build.barrier(node.rank, "node"))
+    tasks = [_task(nodes[index], streams, roofline, remarks, key) for index in order]
+    row = dict(zip(order, build.tasks(tasks).tolist(), strict=True))
     ends = dict(row)
     for call, members in together:
         ranks = np.array([[nodes[index].rank for index in members]])
-        begin = np.array([[begun[index] for index in members]])
+        begin = np.array([[row[index] for index in members]])
         system, first = missing.system, nodes[members[0]]
         if axes := _axes(first, call, ranks[0], defined, missing, remarks):
             done = _in_dimensions(
@@ -187,6 +177,24 @@ def _in_parts(
     for end in ends[-system.active :]:
         build.wait(done, end)
     return done
+
+
+def _task(
+    node: Node,
+    streams: dict[tuple[int, tuple[bool, cn.Value]], int],
+    roofline: Roofline | None,
+    remarks: "_Remarks",
+    key: str,
+) -> Task:
+    """Return the task of a node; a recv, and the begin of an operation, are points in time."""
+    if node.works:
+        duration_ps = _duration_ps(node, roofline, remarks, key)
+        stream = streams[node.rank, _stream(node)]
+        return Task(COMPUTE, node.rank, node.rank, duration_ps, stream, "compute")
+    if node.kind == SEND:
+        size, peer = node.number("comm_size"), node.number("comm_dst")
+        return Task(MESSAGE, node.rank, peer, size, 0, "p2p")
+    return Task(BARRIER, node.rank, node.rank, 0, 0, "node")
 
 
 def _axes(
