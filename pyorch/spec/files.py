@@ -49,7 +49,8 @@ def _settle(value: object, info: ValidationInfo) -> FileRef:
         )
     path = Path(os.path.normpath(Path(context.get("folder", ".")) / value))
     beside = sorted(p.name for p in path.parent.glob("*") if p.is_file())
-    advice = f"The name is relative to the folder of the scenario.{did_you_mean(path.name, beside)}"
+    near = did_you_mean(path.name, beside) if path.name not in beside else ""
+    advice = f"The name is relative to the folder of the scenario.{near}"
     try:
         check_file(path, LARGEST_TABLE_BYTES, SpecError, advice)
         stat = path.stat()

@@ -12,9 +12,7 @@ Source: Hoefler, Siebert and Lumsdaine, ICPP 2009, and LogGOPSim's grammar.
 
 import heapq
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -98,20 +96,19 @@ def built(
 ) -> TaskGraph:
     """Return the tasks of operations; by index, which wait for the end or the start of which."""
     operations, waits = _with_starts(operations, ended, started)
-    sends = _matched(operations, key, place)
-    order = _order(operations, waits, sends, where, key, place)
+    task, after = np.array(waits, dtype=np.int64).reshape(-1, 2).T
+    recvs, sends = _matched(operations, key, place)
+    both = np.concatenate([task, recvs]), np.concatenate([after, sends])
+    order = _order(operations, *both, where, key, place)
     build = Builder(ranks)
     row = np.empty(len(operations), dtype=np.int64)
     for begin in range(0, len(order), _AT_A_TIME):
         some = order[begin : begin + _AT_A_TIME]
         row[some] = build.tasks([_task(operations[index]) for index in some])
-    is_send = np.fromiter((at.kind == "send" for at in operations), np.int64, len(operations))
-    if waits:
-        task, after = np.array(waits, dtype=np.int64).T
-        build.wait(row[task], row[after], is_send[after])
-    if sends:
-        recv, send = (np.fromiter(ends, np.int64, len(sends)) for ends in (sends, sends.values()))
-        build.wait(row[recv], row[send], AT_RECEIVER)
+    is_send = np.zeros(len(operations), dtype=np.int64)
+    is_send[sends] = 1
+    build.wait(row[task], row[after], is_send[after])
+    build.wait(row[recvs], row[sends], AT_RECEIVER)
     return build.graph()
 
 
@@ -230,64 +227,82 @@ def _operation(found: re.Match, rank: int, ranks: int, line: int, at: str, key: 
     return Operation(kind, rank, size, peer, tag, 0, line)
 
 
-def _matched(operations: list[Operation], key: str, place: Place) -> dict[int, int]:
-    """Return the send of each recv."""
-    waiting: dict[tuple, list[int]] = defaultdict(list)
-    for index, at in enumerate(operations):
-        if at.kind == "send":
-            waiting[at.rank, at.peer, at.tag].append(index)
-    taken: dict[tuple, int] = defaultdict(int)
-    found = {}
-    for index, at in enumerate(operations):
-        if at.kind != "recv":
-            continue
-        pair = (at.peer, at.rank, at.tag)
-        if taken[pair] == len(waiting[pair]):
+def _matched(operations: list[Operation], key: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """Return recvs and, of each, its send: the k-th of the same two ranks and tag."""
+    of_kind = {
+        kind: np.array([i for i, at in enumerate(operations) if at.kind == kind], dtype=np.int64)
+        for kind in ("send", "recv")
+    }
+    names = {
+        kind: np.array(
+            [
+                (at.rank, at.peer, at.tag) if kind == "send" else (at.peer, at.rank, at.tag)
+                for at in map(operations.__getitem__, rows.tolist())
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 3)
+        for kind, rows in of_kind.items()
+    }
+    sends, recvs = of_kind["send"], of_kind["recv"]
+    _, number = np.unique(
+        np.concatenate([_counted(names["send"]), _counted(names["recv"])]),
+        axis=0, return_inverse=True,
+    )  # fmt: skip
+    number = number.reshape(-1)
+    sent, received = number[: len(sends)], number[len(sends) :]
+    for mine, its, rows, other in (
+        (received, sent, recvs, "send"), (sent, received, sends, "recv"),
+    ):  # fmt: skip
+        if (alone := np.flatnonzero(~np.isin(mine, its))).size:
+            at = operations[rows[alone[0]]]
             raise FieldError(
-                key, f"{place(at)}: no send of rank {at.peer} with tag {at.tag} is left."
+                key, f"{place(at)}: no {other} of rank {at.peer} with tag {at.tag} is left."
             )
-        send = waiting[pair][taken[pair]]
-        taken[pair] += 1
-        if operations[send].size != at.size:
+    partner = np.empty(len(number), dtype=np.int64)
+    partner[sent] = sends
+    found = partner[received]
+    for recv, send in zip(recvs.tolist(), found.tolist(), strict=True):
+        at, other_end = operations[recv], operations[send]
+        if at.size != other_end.size:
             raise FieldError(
-                key, f"{place(at)}: {at.size} bytes, but {place(operations[send])} sends"
-                f" {operations[send].size}.",
+                key, f"{place(at)}: {at.size} bytes, but {place(other_end)} sends"
+                f" {other_end.size}.",
             )  # fmt: skip
-        found[index] = send
-    for pair, sends in waiting.items():
-        if taken[pair] < len(sends):
-            at = operations[sends[taken[pair]]]
-            raise FieldError(
-                key, f"{place(at)}: no recv of rank {at.peer} with tag {at.tag} is left."
-            )
-    return found
+    return recvs, found
+
+
+def _counted(names: np.ndarray) -> np.ndarray:
+    """Return rows with a further column: the how manieth of its kind each is."""
+    order = np.lexsort(names.T[::-1])
+    alike = names[order]
+    begins = np.ones(len(names), dtype=bool)
+    begins[1:] = (alike[1:] != alike[:-1]).any(axis=1)
+    place = np.arange(len(names))
+    turn = np.empty(len(names), dtype=np.int64)
+    turn[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
+    return np.column_stack([names, turn])
 
 
 def _order(
-    operations: list[Operation],
-    waits: list[tuple[int, int]],
-    sends: dict[int, int],
-    where: str,
-    key: str,
+    operations: list[Operation], task: np.ndarray, after: np.ndarray, where: str, key: str,
     place: Place,
-) -> list[int]:
+) -> list[int]:  # fmt: skip
     """Return operations so that each comes after what it waits for, else in their order."""
-    then: dict[int, list[int]] = defaultdict(list)
-    missing = [0] * len(operations)
-    for a, b in chain(waits, sends.items()):
-        then[b].append(a)
-        missing[a] += 1
-    ready = [index for index, n in enumerate(missing) if n == 0]
+    n = len(operations)
+    missing = np.bincount(task, minlength=n).tolist()
+    followers = task[np.argsort(after, kind="stable")]
+    ends = np.cumsum(np.bincount(after, minlength=n)).tolist()
+    ready = [index for index in range(n) if missing[index] == 0]
     found = []
     while ready:
         index = heapq.heappop(ready)
         found.append(index)
-        for follower in then[index]:
+        for follower in followers[ends[index - 1] if index else 0 : ends[index]].tolist():
             missing[follower] -= 1
             if missing[follower] == 0:
                 heapq.heappush(ready, follower)
-    if len(found) < len(operations):
-        stuck = next(at for at, n in zip(operations, missing, strict=True) if n)
+    if len(found) < n:
+        stuck = next(at for at, count in zip(operations, missing, strict=True) if count)
         raise FieldError(key, f"{place(stuck)}: waits for itself in a circle, so it never starts.")
     if not found:
         raise FieldError(key, f"{where}: there is no operation in it.")
