@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "pyorch"
 PACKAGES = ["errors", "formats", "units", "built", "trust", "plugins", "reading", "writing",
             "calls", "jobs", "sockets", "forks", "draws", "origin", "spec", "topology", "theory",
-            "collective", "training", "serving", "wan",
+            "collective", "training", "trace_format", "serving", "wan",
             "controller", "workload", "allocation", "failure", "render", "export", "simulate",
             "traces", "metrics", "figures", "study", "report", "views", "look", "runs", "scaffold",
             "workflow", "api", "session", "measured", "explain", "cli"]  # fmt: skip

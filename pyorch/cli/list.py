@@ -21,6 +21,7 @@ PACKAGES = {
     "topologies": "pyorch.topology",
     "workloads": "pyorch.workload",
     "collectives": "pyorch.collective",
+    "trace_formats": "pyorch.trace_format",
     "failures": "pyorch.failure",
     "allocations": "pyorch.allocation",
     "controllers": "pyorch.controller",
@@ -36,6 +37,7 @@ _OTHERS = {
 _FIRST_WORDS = {
     "topologies": "topology: {type: ...}", "workloads": "workload: {type: ...}",
     "collectives": "workload: {type: collective, algorithm: ...}",
+    "trace_formats": "workload: {type: trace, format: ...}",
     "failures": "failures: [{type: ...}]", "allocations": "jobs: {type: ..., hosts: [...]}",
     "controllers": "workload: {type: wan_demands, control: {controller: ...}}",
     "metrics": "pyorch metrics ...", "plots": "pyorch plot ...",

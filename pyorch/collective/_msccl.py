@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from pyorch.collective._chunks import KEY, Place
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import FileRef, xml_root
 
-KEY = "file"
 #: Names there to operations here.
 OPERATIONS = {
     "allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter",
@@ -30,8 +30,6 @@ _MOST_BYTES, _MOST_STEPS, _MOST_CHUNKS, _MOST_GPUS = 64 * 2**20, 10**6, 2**16, 2
 #: grows with the first two and with the square of the third. Public programs have 8064 messages.
 _MOST_HELD, _MOST_MOVED, _MOST_SENDS = 10**6, 10**6, 2**16
 _WHOLE = re.compile(r"-?[0-9]{1,9}", re.ASCII)
-
-Place = tuple[str, int]
 
 
 class Step(NamedTuple):

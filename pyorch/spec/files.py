@@ -50,7 +50,8 @@ def _settle(value: object, info: ValidationInfo) -> FileRef:
         )
     path = Path(os.path.normpath(Path(context.get("folder", ".")) / value))
     beside = sorted(p.name for p in path.parent.glob("*") if p.is_file())
-    advice = f"The name is relative to the folder of the scenario.{did_you_mean(path.name, beside)}"
+    near = did_you_mean(path.name, beside) if path.name not in beside else ""
+    advice = f"The name is relative to the folder of the scenario.{near}"
     try:
         check_file(path, LARGEST_TABLE_BYTES, SpecError, advice)
         stat = path.stat()
@@ -71,7 +72,8 @@ InputFile = Annotated[dict[str, str], BeforeValidator(_settle, json_schema_input
 
 @lru_cache(maxsize=256)
 def _digest(path: str, _mtime_ns: int, _size: int) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def without_paths(spec: object) -> Any:

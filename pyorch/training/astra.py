@@ -6,17 +6,27 @@ under way at a time. `endpoint-delay` [ns] passes before the first message and a
 come. What has to be reduced is read twice and written once at `local-mem-bw` [10^9 B/s]; each time
 is cut to whole ns.
 
+With several dimensions a part goes through one after the other: an all-reduce is reduced up to the
+last dimension and gathered on the way back (`localBWAware`), or is one in each. In a dimension,
+parts follow each other in their order, and gathering follows reducing.
+
 Source: ASTRA-sim 518bd51, system/Sys.cc, PacketBundle.cc, MemBus.cc and Ring.cc.
 """
 
 import json
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pyorch import plugins
 from pyorch.collective._graph import Call, Graph
 from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
+from pyorch.spec.files import decimal
 from pyorch.spec.limits import LONGEST_PS
 
 _PS_PER_NS, _MEMORY_PASSES = 1000, 3
@@ -34,14 +44,23 @@ _NUMBERS = {
     "endpoint-delay": (0, 10**9), "preferred-dataset-splits": (1, 2**20),
     "active-chunks-per-dimension": (1, 2**20),
 }  # fmt: skip
-#: Rates are 0 or from here to there: at least 1 kB/s and a million operations a second.
-_LEAST_RATE, _MOST_RATE = 1e-6, 10**9
-#: Keys that change nothing for one collective at a time in one dimension, or only what is printed.
+#: Rates are 0 or at least this: 1 kB/s and a million operations a second.
+_LEAST_RATE = Decimal("1e-6")
+_OPTIMIZATION, _MOST_DIMENSIONS = "collective-optimization", 8
+#: Keys that change nothing for one collective at a time, or only what is printed.
 _IDLE = (
-    "scheduling-policy", "collective-optimization", "boost-mode", "track-local-mem",
+    "scheduling-policy", "boost-mode", "track-local-mem",
     "local-mem-trace-filename", "trace-enabled", "L", "o", "g", "G", "local-reduction-delay",
     "intra-dimension-scheduling", "inter-dimension-scheduling",
 )  # fmt: skip
+
+
+class Phase(NamedTuple):
+    """What the ranks of one dimension do together, and the module that does it."""
+
+    call: Call
+    axis: int
+    module: ModuleType
 
 
 class System(NamedTuple):
@@ -55,8 +74,10 @@ class System(NamedTuple):
         Of the memory of a rank [10^9 B/s]; 0: it costs nothing.
     splits, active : int
         Parts of a vector; how many of them are under way at a time.
-    algorithms : dict
-        Of each operation that has one.
+    algorithms : tuple of (str, tuple of str)
+        Of each operation that has some: one, or one for each dimension.
+    is_local : bool
+        An all-reduce of several dimensions is reduced on the way up, and gathered on the way back.
     peak_flops : int
         Of the roofline [1/s]; 0: it is off.
     unused : tuple of str
@@ -67,9 +88,55 @@ class System(NamedTuple):
     memory_gbps: float = 0
     splits: int = 1
     active: int = 1
-    algorithms: tuple[tuple[str, str], ...] = ()
+    algorithms: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    is_local: bool = False
     peak_flops: int = 0
     unused: tuple[str, ...] = ()
+
+    def flat(self) -> dict[str, str]:
+        """Return the algorithm of each operation of a part of the ranks: a ring for several."""
+        return {name: its[0] if len(its) == 1 else "ring" for name, its in self.algorithms}
+
+    def phases(self, call: Call, sizes: Sequence[int], axes: Sequence[int]) -> list[Phase]:
+        """Return the operations of a part, one dimension after the other.
+
+        Parameters
+        ----------
+        call : Call
+            Of all ranks of the dimensions.
+        sizes : sequence of int
+            Ranks of each dimension; those of one rank do nothing.
+        axes : sequence of int
+            Dimensions that take part, the first one first.
+        """
+        names = dict(self.algorithms)[call.operation]
+        axes = [axis for axis in axes if sizes[axis] > 1]
+        found: list[Phase] = []
+
+        def add(operation: str, axis: int, data_bytes: int) -> None:
+            module = plugins.load("pyorch.collective", names[axis])
+            own = Call(operation, sizes[axis], max(data_bytes, sizes[axis]))
+            found.append(Phase(own, axis, module))
+
+        size = call.data_bytes
+        if call.operation == "all_to_all" or call.operation == "all_reduce" and not self.is_local:
+            for axis in axes:
+                add(call.operation, axis, size)
+            return found
+        if call.operation != "all_gather":
+            last = axes[-1:] if call.operation == "all_reduce" else []
+            for axis in axes[: len(axes) - len(last)]:
+                add("reduce_scatter", axis, size)
+                size = max(size // sizes[axis], 1)
+            for axis in last:
+                add("all_reduce", axis, size)
+        else:
+            size = max(size // math.prod(sizes[axis] for axis in axes), 1)
+        if call.operation != "reduce_scatter":
+            for axis in reversed(axes[:-1] if call.operation == "all_reduce" else axes):
+                size *= sizes[axis]
+                add("all_gather", axis, size)
+        return found
 
     def part(self, call: Call) -> Call:
         """Return the operation on one part of the vector."""
@@ -116,23 +183,40 @@ def read(text: str, where: str, key: str = "system") -> System:
     if found.get("model-shared-bus") or found.get("replay-only"):
         name = "model-shared-bus" if found.get("model-shared-bus") else "replay-only"
         raise FieldError(key, f"{where}: {name} is not simulated. Write 0.")
-    algorithms = {}
+    is_local = found.get(_OPTIMIZATION, "baseline")
+    if is_local not in ("baseline", "localBWAware"):
+        raise FieldError(
+            key, f"{where}: {_OPTIMIZATION}: {quoted(is_local)} is neither baseline nor"
+            " localBWAware.",
+        )  # fmt: skip
+    algorithms: dict[str, tuple[str, ...]] = {}
     for name, operation in _OPERATIONS.items():
         if (given := found.get(f"{name}-implementation")) is not None:
-            algorithms[operation] = _algorithm(given, f"{where}: {name}-implementation", key)
+            algorithms[operation] = _algorithms(given, f"{where}: {name}-implementation", key)
+    lengths = {len(its) for its in algorithms.values()}
+    if len(lengths) > 1:
+        raise FieldError(
+            key, f"{where}: implementations of {min(lengths)} and of {max(lengths)} dimensions."
+            " Write as many for each operation.",
+        )  # fmt: skip
     known = {*_NUMBERS, "local-mem-bw", "roofline-enabled", "model-shared-bus", "replay-only",
              *(f"{name}-implementation" for name in _OPERATIONS)}  # fmt: skip
     if peak_tflops:
         known.add("peak-perf")
-    if unknown := [name for name in found if name not in {*known, "peak-perf", *_IDLE}]:
+    if lengths > {1}:
+        known.add(_OPTIMIZATION)
+    if unknown := [
+        name for name in found if name not in {*known, "peak-perf", _OPTIMIZATION, *_IDLE}
+    ]:
         raise FieldError(
             key, f"{where}: {quoted(unknown[0])} is not read; known are"
-            f" {', '.join(sorted({*known, *_IDLE}))}.",
+            f" {', '.join(sorted({*known, _OPTIMIZATION, *_IDLE}))}.",
         )  # fmt: skip
     return System(
         numbers["endpoint-delay"] * _PS_PER_NS, memory_gbps, numbers["preferred-dataset-splits"],
         numbers["active-chunks-per-dimension"], tuple(sorted(algorithms.items())),
-        round(peak_tflops * 10**12), tuple(sorted(found.keys() - known)),
+        is_local == "localBWAware", round(peak_tflops * 10**12),
+        tuple(sorted(found.keys() - known)),
     )  # fmt: skip
 
 
@@ -143,24 +227,23 @@ def _number(value: Any, least: int, most: int, where: str, key: str) -> int:
 
 
 def _rate(value: Any, where: str, key: str) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or value and not _LEAST_RATE <= value < _MOST_RATE:
-        raise FieldError(
-            key, f"{where}: {quoted(value)} is neither 0 nor a number from {_LEAST_RATE} to"
-            f" {_MOST_RATE:,}.",
-        )  # fmt: skip
-    return value
+    found = decimal(value, where, key)
+    if found and found < _LEAST_RATE:
+        raise FieldError(key, f"{where}: {quoted(value)} is less than {_LEAST_RATE}, and not 0.")
+    return float(found)
 
 
-def _algorithm(given: Any, where: str, key: str) -> str:
-    """Return the algorithm of one dimension."""
-    if not isinstance(given, list) or not given or not all(isinstance(n, str) for n in given):
-        raise FieldError(key, f"{where}: write a list with a name.")
-    if len(given) > 1:
-        raise FieldError(
-            key, f"{where}: {len(given)} dimensions; operations of one dimension are read. Join"
-            " them, or leave the file out and write algorithms.",
-        )  # fmt: skip
-    if given[0] not in ALGORITHMS:
-        raise FieldError(key, f"{where}: {quoted(given[0])} is none of {', '.join(ALGORITHMS)}.")
-    return ALGORITHMS[given[0]]
+def _algorithms(given: Any, where: str, key: str) -> tuple[str, ...]:
+    """Return the algorithm of each dimension, or one of all of them together."""
+    if not isinstance(given, list) or not all(isinstance(n, str) for n in given):
+        raise FieldError(key, f"{where}: write a list of names.")
+    if not 1 <= len(given) <= _MOST_DIMENSIONS:
+        raise FieldError(key, f"{where}: {len(given)} dimensions; 1 to {_MOST_DIMENSIONS}.")
+    for name in given:
+        if name not in ALGORITHMS:
+            raise FieldError(key, f"{where}: {quoted(name)} is none of {', '.join(ALGORITHMS)}.")
+        if len(given) > 1 and name.startswith("one"):
+            raise FieldError(
+                key, f"{where}: {quoted(name)} is of all dimensions together. Write it alone."
+            )
+    return tuple(ALGORITHMS[name] for name in given)

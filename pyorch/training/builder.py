@@ -2,6 +2,7 @@
 """Puts a graph of tasks together, many alike at a time: one call, one array of rows."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,17 @@ from pyorch.training.graph import (
 Rows = np.ndarray
 
 
+class Task(NamedTuple):
+    """One task; the amount of a message is in bytes, of a computation in ps."""
+
+    kind: int
+    device: int
+    peer: int
+    amount: int
+    stream: int
+    lane: str
+
+
 class Builder:
     """A graph that grows.
 
@@ -30,10 +42,13 @@ class Builder:
     ----------
     devices : int
         How many there are.
+    step_ps : int
+        Passes before a message of a collective that waits for others, when they are there [ps].
     """
 
-    def __init__(self, devices: int):
+    def __init__(self, devices: int, step_ps: int = 0):
         self.devices = devices
+        self._step_ps = step_ps
         self._lanes: dict[str, int] = {}
         self._tasks: list[_Part] = []
         self._waits: list[_Part] = []
@@ -50,6 +65,18 @@ class Builder:
     def barrier(self, device, lane: str) -> Rows:
         """Add points in time, at which all that they wait for has ended."""
         return self._add(BARRIER, device, device, 0, 0, 0, lane)
+
+    def tasks(self, given: Sequence[Task]) -> Rows:
+        """Add tasks of any kind, as `compute`, `message` and `barrier` would in this order."""
+        lanes = [self._lanes.setdefault(one.lane, len(self._lanes)) for one in given]
+        whole = np.array([one[:5] for one in given], dtype=np.int64).reshape(-1, 5)
+        kind, device, peer, amount, stream = np.ascontiguousarray(whole.T)
+        is_message = kind == MESSAGE
+        columns = [kind, device, peer, np.where(is_message, 0, amount),
+                   np.where(is_message, amount, 0), stream, np.array(lanes, np.int64)]  # fmt: skip
+        self._tasks.append(_Part(len(given), kind.shape, columns))
+        self._n_tasks += len(given)
+        return np.arange(self._n_tasks - len(given), self._n_tasks)
 
     def wait(self, task, after, at_sender=AT_RECEIVER, delay_ps=0) -> None:
         """Let tasks wait for others."""
@@ -86,7 +113,8 @@ class Builder:
         )  # n_groups x n_messages
         arrived_ps = np.broadcast_to(arrived_ps, messages.src.shape)
         came_ps = np.where(messages.at_sender == AT_RECEIVER, arrived_ps[messages.after], 0)
-        self.wait(rows[:, messages.flow], rows[:, messages.after], messages.at_sender, came_ps)
+        after_ps = came_ps + self._step_ps
+        self.wait(rows[:, messages.flow], rows[:, messages.after], messages.at_sender, after_ps)
         own = begin[:, messages.src[messages.own]]
         self.wait(rows[:, messages.own], own, AT_RECEIVER, begin_ps)
         done = self.barrier(ranks, lane)

@@ -25,7 +25,7 @@ from pyorch.spec.limits import LONGEST_PS
 from pyorch.training import chakra_nodes as cn
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.astra import System
-from pyorch.training.builder import Builder
+from pyorch.training.builder import Builder, Task
 from pyorch.training.chakra_nodes import COLL, COMP, METADATA, PS_PER_US, RECV, SEND, Groups, Node
 from pyorch.training.foreign import Algorithm, Padded, Trace
 from pyorch.training.graph import (
@@ -75,6 +75,8 @@ class Missing(NamedTuple):
         Of computations that have no duration.
     system : System
         Of ASTRA-sim: how vectors are cut, and what steps cost.
+    step_ps : int
+        Passes before a message of an operation that waits for others, when they are there [ps].
     """
 
     algorithm: Algorithm
@@ -82,6 +84,7 @@ class Missing(NamedTuple):
     dimensions: Sequence[int] = ()
     roofline: Roofline | None = None
     system: System = System()
+    step_ps: int = 0
 
 
 def read(
@@ -134,26 +137,21 @@ def read(
         order = _order(nodes, turn, [*waits, *sends.items()], why, key)
     together = _collectives(nodes, turn, defined, missing, remarks, key)
     streams = _streams(nodes)
-    build = Builder(n)
-    row, begun = {}, {}
-    for index in order:
-        node = nodes[index]
-        if node.works:
-            duration_ps = _duration_ps(node, roofline, remarks, key)
-            stream = streams[node.rank, _stream(node)]
-            row[index] = int(build.compute(node.rank, duration_ps, "compute", stream))
-        elif node.kind == SEND:
-            size, peer = node.number("comm_size"), node.number("comm_dst")
-            row[index] = int(build.message(node.rank, peer, size, "p2p"))
-        else:
-            row[index] = begun[index] = int(build.barrier(node.rank, "node"))
+    build = Builder(n, missing.step_ps)
+    tasks = [_task(nodes[index], streams, roofline, remarks, key) for index in order]
+    row = dict(zip(order, build.tasks(tasks).tolist(), strict=True))
     ends = dict(row)
     for call, members in together:
         ranks = np.array([[nodes[index].rank for index in members]])
-        begin = np.array([[begun[index] for index in members]])
-        system = missing.system
-        messages = padded(system.part(call), system.splits, nodes[members[0]].where)
-        done = _in_parts(build, messages, ranks, begin, call.operation, system)
+        begin = np.array([[row[index] for index in members]])
+        system, first = missing.system, nodes[members[0]]
+        if axes := _axes(first, call, ranks[0], defined, missing, remarks):
+            done = _in_dimensions(
+                build, call, axes, ranks[0], begin[0], padded, missing, first.where
+            )
+        else:
+            messages = padded(system.part(call), system.splits, first.where)
+            done = _in_parts(build, messages, ranks, begin, call.operation, system)
         ends.update(zip(members, done[0].tolist(), strict=True))
     edges = [(row[a], ends[b], int(nodes[b].kind == SEND and not nodes[b].works)) for a, b in waits]
     edges += [(row[recv], row[send], AT_RECEIVER) for recv, send in sends.items()]
@@ -179,6 +177,102 @@ def _in_parts(
     for end in ends[-system.active :]:
         build.wait(done, end)
     return done
+
+
+def _task(
+    node: Node,
+    streams: dict[tuple[int, tuple[bool, cn.Value]], int],
+    roofline: Roofline | None,
+    remarks: "_Remarks",
+    key: str,
+) -> Task:
+    """Return the task of a node; a recv, and the begin of an operation, are points in time."""
+    if node.works:
+        duration_ps = _duration_ps(node, roofline, remarks, key)
+        stream = streams[node.rank, _stream(node)]
+        return Task(COMPUTE, node.rank, node.rank, duration_ps, stream, "compute")
+    if node.kind == SEND:
+        size, peer = node.number("comm_size"), node.number("comm_dst")
+        return Task(MESSAGE, node.rank, peer, size, 0, "p2p")
+    return Task(BARRIER, node.rank, node.rank, 0, 0, "node")
+
+
+def _axes(
+    node: Node,
+    call: Call,
+    ranks: np.ndarray,
+    defined: list[Groups],
+    missing: Missing,
+    remarks: "_Remarks",
+) -> list[np.ndarray]:
+    """Return the groups of each dimension that an operation goes through, as places of its ranks.
+
+    That is none where the system has one dimension, and among ranks that a communicator names,
+    unless these are all: ASTRA-sim does these in one ring.
+    """
+    names = dict(missing.system.algorithms).get(call.operation, ())
+    if len(names) < 2:
+        return []
+    if _known(node, defined, missing) is not None and len(ranks) < len(defined):
+        return []
+    sizes = tuple(missing.dimensions)
+    if len(sizes) != len(names):
+        raise FieldError(
+            "dimensions", f"{list(sizes)}: the system has {len(names)} dimensions. Write how many"
+            " ranks each has: dimensions: [8, 4].",
+        )  # fmt: skip
+    _check_all(sizes, len(defined))
+    remarks.uses.add("dimensions")
+    place = np.full(len(defined), -1)
+    place[ranks] = np.arange(len(ranks))
+    found = []
+    for axis, size in enumerate(sizes):
+        lines = np.moveaxis(place.reshape(sizes[::-1]), -1 - axis, -1).reshape(-1, size)
+        lines = lines[(lines >= 0).all(axis=1)]
+        found.append(lines if size * len(lines) == len(ranks) else np.zeros((0, size), int))
+    return found
+
+
+def _in_dimensions(
+    build: Builder,
+    call: Call,
+    axes: list[np.ndarray],
+    ranks: np.ndarray,
+    begin: np.ndarray,
+    padded: Padded,
+    missing: Missing,
+    where: str,
+) -> np.ndarray:
+    """Add an operation part by part, dimension by dimension; return when each rank has its result.
+
+    A dimension has so many parts under way at a time, each of which waits for the one before.
+    """
+    system, sizes = missing.system, missing.dimensions
+    taking_part = [axis for axis, groups in enumerate(axes) if len(groups)]
+    ends = [begin] * system.splits
+    queues: dict[int, list[np.ndarray]] = defaultdict(list)
+    for phase in system.phases(system.part(call), sizes, taking_part):
+        groups, queue = axes[phase.axis], queues[phase.axis]
+        messages = padded(phase.call, system.splits * len(groups), where, phase.module)
+        arrived_ps = system.arrived_ps(messages)
+        for number in range(system.splits):
+            start = ends[number]
+            if len(queue) >= system.active:
+                start = build.barrier(ranks, call.operation)
+                build.wait(start, ends[number])
+                build.wait(start, queue[-system.active])
+            done = build.collective(
+                messages, ranks[groups], start[groups], call.operation, system.endpoint_ps,
+                arrived_ps,
+            )  # fmt: skip
+            by_rank = np.empty_like(start)
+            by_rank[groups] = done
+            queue.append(by_rank)
+            ends[number] = by_rank
+    done = build.barrier(ranks, call.operation)
+    for end in ends:
+        build.wait(done, end)
+    return done[None, :]
 
 
 def _waits(
@@ -400,13 +494,28 @@ def _call(nodes: list[Node], members: Sequence[int], key: str) -> Call:
     return Call(operation, n, size * (n if operation == "all_gather" else 1))
 
 
+def _known(node: Node, defined: list[Groups], missing: Missing) -> Sequence[int] | None:
+    """Return the ranks of the communicator that a node names, where something says them."""
+    name = str(node.attributes.get("pg_name", ""))
+    return missing.groups.get(name, defined[node.rank].get(name))
+
+
+def _check_all(dimensions: Sequence[int], ranks: int) -> None:
+    """Raise FieldError unless dimensions have all ranks."""
+    if math.prod(dimensions) != ranks:
+        raise FieldError(
+            "dimensions", f"{list(dimensions)} have {math.prod(dimensions)} ranks; the trace has"
+            f" {ranks}.",
+        )  # fmt: skip
+
+
 def _members(
     node: Node, defined: list[Groups], missing: Missing, remarks: _Remarks, key: str
 ) -> tuple[int, ...]:
     """Return the ranks that do an operation together."""
     ranks = len(defined)
     name = str(node.attributes.get("pg_name", ""))
-    known = missing.groups.get(name, defined[node.rank].get(name))
+    known = _known(node, defined, missing)
     if known is not None:
         members = tuple(known)
         if len(set(members)) < len(members) or not all(0 <= rank < ranks for rank in members):
@@ -448,11 +557,7 @@ def _along(
             f" {[bool(one) for one in involved[:8]]}. Write how many ranks each dimension has:"
             " dimensions: [8, 4].",
         )  # fmt: skip
-    if math.prod(dimensions) != ranks:
-        raise FieldError(
-            "dimensions", f"{list(dimensions)} have {math.prod(dimensions)} ranks; the trace has"
-            f" {ranks}.",
-        )  # fmt: skip
+    _check_all(dimensions, ranks)
     remarks.uses.add("dimensions")
     places = np.arange(ranks).reshape(*reversed(dimensions))
     own = np.unravel_index(node.rank, places.shape)

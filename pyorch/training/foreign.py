@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What readers of task graphs share: their result, and operations whose parts are made equal."""
+"""What readers of task graphs share: what they are asked, their result, operations made equal."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from pyorch.collective._graph import Call, Graph
 from pyorch.spec.fields import FieldError
+from pyorch.spec.files import FileRef
 from pyorch.spec.limits import MOST_FLOWS
+from pyorch.training.astra import System
 from pyorch.training.graph import TaskGraph
 
 #: The module of `pyorch.collective` that does an operation, and its parameters.
@@ -18,6 +21,47 @@ class Trace(NamedTuple):
 
     graph: TaskGraph
     remarks: tuple[str, ...]
+
+
+class Asked(NamedTuple):
+    """What a reader of a format is asked.
+
+    Attributes
+    ----------
+    files : sequence of dict
+        Path and SHA-256 of the file that a scenario names, then of those that belong to it.
+    algorithm : callable
+        Module of `pyorch.collective` that does an operation, and its parameters.
+    communicators : mapping
+        Ranks of each, by its name.
+    dimensions : sequence of int
+        How many ranks each has.
+    compute : tuple of int, optional
+        Rates of an accelerator: arithmetic [1/s], memory [bit/s].
+    gpus : int, optional
+        How many ranks there are.
+    system : System
+        Of ASTRA-sim.
+    step_ps : int
+        Passes before a message of a collective that waits for others, when they are there [ps].
+    key : str
+        Of the scenario, for messages.
+    """
+
+    files: Sequence[FileRef]
+    algorithm: Algorithm
+    communicators: Mapping[str, Sequence[int]] = {}
+    dimensions: Sequence[int] = ()
+    compute: tuple[int, int] | None = None
+    gpus: int | None = None
+    system: System = System()
+    step_ps: int = 0
+    key: str = "file"
+
+    @property
+    def where(self) -> str:
+        """The file, for messages."""
+        return self.files[0]["path"]
 
 
 class Padded:
@@ -38,30 +82,35 @@ class Padded:
         self._more_bytes: list[int] = []
         self._n_messages = 0
 
-    def __call__(self, call: Call, times: int, where: str = "") -> Graph:
-        """Return the messages of an operation that is done so many times.
+    def __call__(
+        self, call: Call, times: int, where: str = "", module: ModuleType | None = None
+    ) -> Graph:
+        """Return the messages of an operation that is done so many times, maybe by a given module.
 
         Raises
         ------
         FieldError
             At `where`: the algorithm cannot do that, or there are too many messages.
         """
+        chosen = (module, module.Params()) if module else self._algorithm(call.operation)
         try:
             try:
-                return self._messages(call, times)
+                return self._messages(call, times, *chosen)
             except FieldError as error:
                 padded = -(-call.data_bytes // call.ranks) * call.ranks
                 if error.field != "bytes" or padded == call.data_bytes:
                     raise
-                found = self._messages(call._replace(data_bytes=padded), times)
+                found = self._messages(call._replace(data_bytes=padded), times, *chosen)
                 self._more_bytes.append(padded - call.data_bytes)
                 return found
         except FieldError as error:
             raise FieldError(self._key, f"{where or self._where}: {error}") from None
 
-    def _messages(self, call: Call, times: int) -> Graph:
+    def _messages(self, call: Call, times: int, module: Any, params: Any) -> Graph:
         """Return the messages, if they are not too many together with those before."""
-        module, params = self._algorithm(call.operation)
+        if call.operation not in module.OPERATIONS:
+            name = module.__name__.rpartition(".")[2]
+            raise FieldError("algorithms", f"{name} does no {call.operation}. Choose another.")
         module.check(call, params)
         n_messages = self._n_messages + module.counts(call, params).messages * times
         if n_messages > MOST_FLOWS:

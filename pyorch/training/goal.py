@@ -12,16 +12,23 @@ Source: Hoefler, Siebert and Lumsdaine, ICPP 2009, and LogGOPSim's grammar.
 
 import heapq
 import re
-from collections import defaultdict
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES
-from pyorch.training.builder import Builder
-from pyorch.training.graph import AT_RECEIVER, COMPUTE, MESSAGE, TaskGraph, local_waits
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES, MOST_TASKS
+from pyorch.training.builder import Builder, Task
+from pyorch.training.graph import (
+    AT_RECEIVER,
+    BARRIER,
+    COMPUTE,
+    MESSAGE,
+    TaskGraph,
+    local_waits,
+)
 
 #: Computations are in ns here.
 PS_PER_NS = 1000
@@ -33,6 +40,7 @@ _OPERATION = re.compile(
     rf"(?:\s+tag\s+(-1|{_N}))?(?:\s+cpu\s+({_N}))?(?:\s+nic\s+({_N}))?"
     rf"|(calc)\s+({_N})(?:\s+cpu\s+({_N}))?)"
 )
+_RANK = re.compile(rf"rank\s+({_N})\s*\{{")
 #: What is the most that a number may say, by what it counts.
 _MOST = {
     "bytes": LARGEST_MESSAGE_BYTES, "ns": LONGEST_PS // PS_PER_NS, "ranks": MOST_NODES,
@@ -42,7 +50,7 @@ _REQUIRES = re.compile(rf"({_LABEL})\s+(i?requires)\s+({_LABEL})")
 
 
 class Operation(NamedTuple):
-    """An operation of a rank; `peer` and `tag` are those of a message."""
+    """An operation of a rank; `peer` and `tag` are of a message, `number` says where it is."""
 
     kind: str
     rank: int
@@ -50,7 +58,13 @@ class Operation(NamedTuple):
     peer: int
     tag: int
     cpu: int
-    where: str
+    number: int
+
+
+#: Where an operation is, for messages.
+Place = Callable[[Operation], str]
+#: Tasks that are added together.
+_AT_A_TIME = 2**16
 
 
 def read(text: str, where: str, key: str = "file") -> TaskGraph:
@@ -68,7 +82,7 @@ def read(text: str, where: str, key: str = "file") -> TaskGraph:
     FieldError
         With file and line: what is no GOAL, what has no partner, or depends on who comes first.
     """
-    return built(*_parse(text, where, key), where, key)
+    return built(*_parse(text, where, key), where, key, lambda at: f"{where}:{at.number}")
 
 
 def built(
@@ -78,27 +92,33 @@ def built(
     started: list[tuple[int, int]],
     where: str,
     key: str,
+    place: Place,
 ) -> TaskGraph:
     """Return the tasks of operations; by index, which wait for the end or the start of which."""
     operations, waits = _with_starts(operations, ended, started)
-    sends = _matched(operations, key)
-    order = _order(operations, waits, sends, where, key)
+    task, after = np.array(waits, dtype=np.int64).reshape(-1, 2).T
+    recvs, sends = _matched(operations, key, place)
+    both = np.concatenate([task, recvs]), np.concatenate([after, sends])
+    order = _order(operations, *both, where, key, place)
     build = Builder(ranks)
-    row: dict[int, int] = {}
-    for index in order:
-        at = operations[index]
-        if at.kind == "send":
-            row[index] = int(build.message(at.rank, at.peer, at.size, "message"))
-        elif at.kind == "calc" and at.size:
-            duration_ps = at.size * PS_PER_NS
-            row[index] = int(build.compute(at.rank, duration_ps, "calc", at.cpu))
-        else:
-            row[index] = int(build.barrier(at.rank, at.kind))
-    edges = [(row[a], row[b], int(operations[b].kind == "send")) for a, b in waits]
-    edges += [(row[recv], row[send], AT_RECEIVER) for recv, send in sends.items()]
-    if edges:
-        build.wait(*np.array(edges, dtype=np.int64).T)
+    row = np.empty(len(operations), dtype=np.int64)
+    for begin in range(0, len(order), _AT_A_TIME):
+        some = order[begin : begin + _AT_A_TIME]
+        row[some] = build.tasks([_task(operations[index]) for index in some])
+    is_send = np.zeros(len(operations), dtype=np.int64)
+    is_send[sends] = 1
+    build.wait(row[task], row[after], is_send[after])
+    build.wait(row[recvs], row[sends], AT_RECEIVER)
     return build.graph()
+
+
+def _task(at: Operation) -> Task:
+    """Return the task of an operation."""
+    if at.kind == "send":
+        return Task(MESSAGE, at.rank, at.peer, at.size, 0, "message")
+    if at.kind == "calc" and at.size:
+        return Task(COMPUTE, at.rank, at.rank, at.size * PS_PER_NS, at.cpu, "calc")
+    return Task(BARRIER, at.rank, at.rank, 0, 0, at.kind)
 
 
 def _with_starts(
@@ -117,10 +137,8 @@ def _parse(
     text: str, where: str, key: str
 ) -> tuple[int, list[Operation], list[tuple[int, int]], list[tuple[int, int]]]:
     """Return the number of ranks, all operations, and which wait for ends and starts of which."""
-    plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    lines = [(number, line.strip()) for number, line in enumerate(plain.split("\n"), 1)]
-    lines = [(number, line) for number, line in lines if line]
-    head = re.fullmatch(rf"num_ranks\s+({_N})", lines[0][1]) if lines else None
+    lines = _lines(_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text))
+    head = re.fullmatch(rf"num_ranks\s+({_N})", next(lines, (0, ""))[1])
     if not head:
         raise FieldError(key, f"{where}: begins with num_ranks and how many there are.")
     ranks = _number(head[1], "ranks", where, key)
@@ -128,24 +146,26 @@ def _parse(
     waits: dict[str, list[tuple[int, int]]] = {"requires": [], "irequires": []}
     rank, inside = -1, False
     labels: dict[str, int] = {}
-    for number, line in lines[1:]:
+    for number, line in lines:
         at = f"{where}:{number}"
-        if begin := re.fullmatch(rf"rank\s+({_N})\s*\{{", line):
-            begun = _number(begin[1], "rank", at, key)
-            if inside or begun != rank + 1:
-                raise FieldError(key, f"{at}: rank {begun}; ranks follow each other from 0.")
-            rank, inside, labels = rank + 1, True, {}
-        elif line == "}" and inside:
-            inside = False
-        elif inside and (found := _OPERATION.fullmatch(line)):
+        if inside and (found := _OPERATION.fullmatch(line)):
             if found[1]:
                 labels[found[1]] = len(operations)
-            operations.append(_operation(found, rank, ranks, at, key))
+            operations.append(_operation(found, rank, ranks, number, at, key))
+            if len(operations) > MOST_TASKS:
+                raise FieldError(key, f"{where}: more than {MOST_TASKS:,} operations.")
         elif inside and (found := _REQUIRES.fullmatch(line)):
             if missing := [name for name in (found[1], found[3]) if name not in labels]:
                 shown = quoted(missing[0])[1:-1]
                 raise FieldError(key, f"{at}: there is no label {shown} above in this rank.")
             waits[found[2]].append((labels[found[1]], labels[found[3]]))
+        elif line == "}" and inside:
+            inside = False
+        elif begin := _RANK.fullmatch(line):
+            begun = _number(begin[1], "rank", at, key)
+            if inside or begun != rank + 1:
+                raise FieldError(key, f"{at}: rank {begun}; ranks follow each other from 0.")
+            rank, inside, labels = rank + 1, True, {}
         else:
             raise FieldError(
                 key, f"{at}: {quoted(line)} is no line of GOAL here. Write 'calc <ns>', 'send"
@@ -161,22 +181,34 @@ def _parse(
     return ranks, operations, waits["requires"], waits["irequires"]
 
 
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield number and content of each line that is not empty."""
+    begin, number = 0, 0
+    while begin <= len(text):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        number += 1
+        if line := text[begin:end].strip():
+            yield number, line
+        begin = end + 1
+
+
 def _number(digits: str, what: str, at: str, key: str) -> int:
     """Return a whole number that is not too large for what it counts."""
-    value = int(digits.lstrip("0")[:20] or "0")
+    value = int(digits if len(digits) < 20 else digits.lstrip("0")[:20] or "0")
     if value > _MOST[what]:
         raise FieldError(key, f"{at}: {what} {quoted(digits)}: at most {_MOST[what]}.")
     return value
 
 
-def _operation(found: re.Match, rank: int, ranks: int, at: str, key: str) -> Operation:
+def _operation(found: re.Match, rank: int, ranks: int, line: int, at: str, key: str) -> Operation:
     """Return one line that does something; wildcards and what is no message are refused."""
 
     def number(group: int, what: str) -> int:
-        return _number(found[group] or "0", what, at, key)
+        return _number(digits, what, at, key) if (digits := found[group]) else 0
 
     if found[9]:
-        return Operation("calc", rank, number(10, "ns"), -1, -1, number(11, "cpu"), at)
+        return Operation("calc", rank, number(10, "ns"), -1, -1, number(11, "cpu"), line)
     kind = found[2]
     if (found[4] == "to") != (kind == "send"):
         raise FieldError(key, f"{at}: write send ... to, recv ... from.")
@@ -192,67 +224,86 @@ def _operation(found: re.Match, rank: int, ranks: int, at: str, key: str) -> Ope
         )  # fmt: skip
     if size < 1:
         raise FieldError(key, f"{at}: a message has one byte or more.")
-    return Operation(kind, rank, size, peer, tag, 0, at)
+    return Operation(kind, rank, size, peer, tag, 0, line)
 
 
-def _matched(operations: list[Operation], key: str) -> dict[int, int]:
-    """Return the send of each recv."""
-    waiting: dict[tuple, list[int]] = defaultdict(list)
-    for index, at in enumerate(operations):
-        if at.kind == "send":
-            waiting[at.rank, at.peer, at.tag].append(index)
-    taken: dict[tuple, int] = defaultdict(int)
-    found = {}
-    for index, at in enumerate(operations):
-        if at.kind != "recv":
-            continue
-        pair = (at.peer, at.rank, at.tag)
-        if taken[pair] == len(waiting[pair]):
+def _matched(operations: list[Operation], key: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """Return recvs and, of each, its send: the k-th of the same two ranks and tag."""
+    of_kind = {
+        kind: np.array([i for i, at in enumerate(operations) if at.kind == kind], dtype=np.int64)
+        for kind in ("send", "recv")
+    }
+    names = {
+        kind: np.array(
+            [
+                (at.rank, at.peer, at.tag) if kind == "send" else (at.peer, at.rank, at.tag)
+                for at in map(operations.__getitem__, rows.tolist())
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 3)
+        for kind, rows in of_kind.items()
+    }
+    sends, recvs = of_kind["send"], of_kind["recv"]
+    _, number = np.unique(
+        np.concatenate([_counted(names["send"]), _counted(names["recv"])]),
+        axis=0, return_inverse=True,
+    )  # fmt: skip
+    number = number.reshape(-1)
+    sent, received = number[: len(sends)], number[len(sends) :]
+    for mine, its, rows, other in (
+        (received, sent, recvs, "send"), (sent, received, sends, "recv"),
+    ):  # fmt: skip
+        if (alone := np.flatnonzero(~np.isin(mine, its))).size:
+            at = operations[rows[alone[0]]]
             raise FieldError(
-                key, f"{at.where}: no send of rank {at.peer} with tag {at.tag} is left."
+                key, f"{place(at)}: no {other} of rank {at.peer} with tag {at.tag} is left."
             )
-        send = waiting[pair][taken[pair]]
-        taken[pair] += 1
-        if operations[send].size != at.size:
+    partner = np.empty(len(number), dtype=np.int64)
+    partner[sent] = sends
+    found = partner[received]
+    for recv, send in zip(recvs.tolist(), found.tolist(), strict=True):
+        at, other_end = operations[recv], operations[send]
+        if at.size != other_end.size:
             raise FieldError(
-                key, f"{at.where}: {at.size} bytes, but {operations[send].where} sends"
-                f" {operations[send].size}.",
+                key, f"{place(at)}: {at.size} bytes, but {place(other_end)} sends"
+                f" {other_end.size}.",
             )  # fmt: skip
-        found[index] = send
-    for pair, sends in waiting.items():
-        if taken[pair] < len(sends):
-            at = operations[sends[taken[pair]]]
-            raise FieldError(
-                key, f"{at.where}: no recv of rank {at.peer} with tag {at.tag} is left."
-            )
-    return found
+    return recvs, found
+
+
+def _counted(names: np.ndarray) -> np.ndarray:
+    """Return rows with a further column: the how manieth of its kind each is."""
+    order = np.lexsort(names.T[::-1])
+    alike = names[order]
+    begins = np.ones(len(names), dtype=bool)
+    begins[1:] = (alike[1:] != alike[:-1]).any(axis=1)
+    place = np.arange(len(names))
+    turn = np.empty(len(names), dtype=np.int64)
+    turn[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
+    return np.column_stack([names, turn])
 
 
 def _order(
-    operations: list[Operation],
-    waits: list[tuple[int, int]],
-    sends: dict[int, int],
-    where: str,
-    key: str,
-) -> list[int]:
+    operations: list[Operation], task: np.ndarray, after: np.ndarray, where: str, key: str,
+    place: Place,
+) -> list[int]:  # fmt: skip
     """Return operations so that each comes after what it waits for, else in their order."""
-    then: dict[int, list[int]] = defaultdict(list)
-    missing = [0] * len(operations)
-    for a, b in [*waits, *sends.items()]:
-        then[b].append(a)
-        missing[a] += 1
-    ready = [index for index, n in enumerate(missing) if n == 0]
+    n = len(operations)
+    missing = np.bincount(task, minlength=n).tolist()
+    followers = task[np.argsort(after, kind="stable")]
+    ends = np.cumsum(np.bincount(after, minlength=n)).tolist()
+    ready = [index for index in range(n) if missing[index] == 0]
     found = []
     while ready:
         index = heapq.heappop(ready)
         found.append(index)
-        for follower in then[index]:
+        for follower in followers[ends[index - 1] if index else 0 : ends[index]].tolist():
             missing[follower] -= 1
             if missing[follower] == 0:
                 heapq.heappush(ready, follower)
-    if len(found) < len(operations):
-        stuck = next(at for at, n in zip(operations, missing, strict=True) if n)
-        raise FieldError(key, f"{stuck.where}: waits for itself in a circle, so it never starts.")
+    if len(found) < n:
+        stuck = next(at for at, count in zip(operations, missing, strict=True) if count)
+        raise FieldError(key, f"{place(stuck)}: waits for itself in a circle, so it never starts.")
     if not found:
         raise FieldError(key, f"{where}: there is no operation in it.")
     return found

@@ -10,6 +10,7 @@ Source: LogGOPSim 76451de, Parser.hpp, read and written without its code.
 
 import struct
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 
@@ -73,13 +74,17 @@ def read(data: bytes, where: str, key: str = "file") -> TaskGraph:
         if first + len(nodes) > MOST_TASKS:
             raise FieldError(key, f"{where}: more than {MOST_TASKS:,} operations.")
         operations += [
-            _operation(node, rank, ranks, f"{where}: rank {rank}, operation {number}", key)
+            _operation(node, rank, ranks, number, where, key)
             for number, node in enumerate(nodes.tolist())
         ]
         ends, starts = _waits(nodes, appendix, first, f"{where}: rank {rank}", key)
         ended += ends
         started += starts
-    return built(ranks, operations, ended, started, where, key)
+    return built(ranks, operations, ended, started, where, key, partial(_place, where))
+
+
+def _place(where: str, at: Operation) -> str:
+    return f"{where}: rank {at.rank}, operation {at.number}"
 
 
 def _jumps(data: bytes, ranks: int, where: str, key: str) -> list[tuple[int, int]]:
@@ -116,22 +121,23 @@ def _schedule(data: bytes, at: str, key: str) -> tuple[np.ndarray, np.ndarray]:
     return nodes, np.frombuffer(data, "<u4", offset=end)
 
 
-def _operation(node: tuple, rank: int, ranks: int, at: str, key: str) -> Operation:
+def _operation(node: tuple, rank: int, ranks: int, number: int, where: str, key: str) -> Operation:
     """Return one operation."""
     _, code, peer, size, tag, cpu, *_ = node
+    at = f"{where}: rank {rank}, operation {number}"
     if code not in _KINDS:
         raise FieldError(key, f"{at}: type {code} is none of 1 (send), 2 (recv), 3 (calc).")
     if code == _CODES["calc"]:
         if size > LONGEST_PS // PS_PER_NS:
             raise FieldError(key, f"{at}: lasts {size} ns; at most ten days.")
-        return Operation("calc", rank, size, -1, -1, cpu, at)
+        return Operation("calc", rank, size, -1, -1, cpu, number)
     if _ANY in (peer, tag):
         raise FieldError(key, f"{at}: takes from anybody or any tag, which only a run can tell.")
     if peer >= ranks or peer == rank:
         raise FieldError(key, f"{at}: peer {peer} is no other rank of 0 to {ranks - 1}.")
     if not 1 <= size <= LARGEST_MESSAGE_BYTES:
         raise FieldError(key, f"{at}: {size} bytes; a message has 1 to {LARGEST_MESSAGE_BYTES}.")
-    return Operation(_KINDS[code], rank, size, peer, tag, 0, at)
+    return Operation(_KINDS[code], rank, size, peer, tag, 0, number)
 
 
 def _waits(

@@ -79,10 +79,10 @@ def check(graph: TaskGraph, key: str = KEY) -> None:
             key, f"a dependency names task {unknown[0]}; the tasks are 0 to {n_tasks - 1}."
         )
     _check_news(graph, key)
-    if (cycle := _cycle(graph)).size:
-        shown = ", ".join(map(str, cycle[:10].tolist())) + ", ..." * (len(cycle) > 10)
+    if (stuck := cycle(graph)).size:
+        shown = ", ".join(map(str, stuck[:10].tolist())) + ", ..." * (len(stuck) > 10)
         raise FieldError(
-            key, f"{len(cycle)} tasks wait for each other, so none of them ever starts: {shown}."
+            key, f"{len(stuck)} tasks wait for each other, so none of them ever starts: {shown}."
         )
 
 
@@ -175,8 +175,8 @@ def local_waits(graph: TaskGraph, what: str) -> Iterator[tuple[int, int, int, bo
         yield int(graph.device[task]), task, before, False
 
 
-def _cycle(graph: TaskGraph) -> np.ndarray:
-    """Return tasks that wait for each other, if there are any."""
+def cycle(graph: TaskGraph) -> np.ndarray:
+    """Return the rows of tasks that wait for each other, if there are any."""
     if (graph.after < graph.task).all():  # and so do streams
         return graph.task[:0]
     from scipy.sparse import coo_array  # few graphs come so far

@@ -87,6 +87,7 @@ def read(
     gpus: int | None = None,
     where: str = "workload",
     key: str = "file",
+    step_ps: int = 0,
 ) -> Trace:
     """Return the tasks of a file.
 
@@ -100,6 +101,8 @@ def read(
         How many ranks there are; by default `all_gpus` over `pp`, those of one pipeline stage.
     where, key : str
         File and key of the scenario, for messages.
+    step_ps : int
+        Passes before a message of an operation that waits for others, when they are there [ps].
 
     Raises
     ------
@@ -118,7 +121,7 @@ def read(
             key, f"{where}: {n_steps:,} computations and operations of {ranks:,} ranks; at most"
             f" {MOST_TASKS:,} in all.",
         )  # fmt: skip
-    program = _Program(work, ranks, algorithm, where, key)
+    program = _Program(work, Builder(ranks, step_ps), algorithm, where, key)
     if work.policy == MICRO:
         for row in work.rows:
             program.do(row.weight_gradient, row.update_ns, "all")
@@ -284,10 +287,10 @@ def groups(kind: str, sizes: dict[str, int], ranks: int) -> np.ndarray:
 class _Program:
     """What all ranks do, one row after the other."""
 
-    def __init__(self, work: Workload, ranks: int, algorithm: Algorithm, where: str, key: str):
-        self.build = Builder(ranks)
+    def __init__(self, work: Workload, build: Builder, algorithm: Algorithm, where: str, key: str):
+        self.build = build
         self.padded = Padded(algorithm, where, key)
-        self._sizes, self._all = work.sizes, np.arange(ranks)
+        self._sizes, self._all = work.sizes, np.arange(build.devices)
         self._now: Rows | None = None
         self._last: dict[str, Rows] = {}
 

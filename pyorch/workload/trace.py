@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A task graph from a file: GOAL (LogGOPSim, ATLAHS), Chakra (ASTRA-sim), workloads of SimAI.
+"""A task graph from a file, in one of the formats of `pyorch.trace_format`.
 
 Rank r of the file is a host of the topology by `placement`, or the r-th of `hosts`. What operations
-of a whole communicator are made of, which Chakra and SimAI leave open, `algorithms` says.
+of a whole communicator are made of, which most formats leave open, `algorithms` says.
 """
 
 import json
-import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from pyorch import plugins
 from pyorch.errors import PluginError, did_you_mean, quoted
@@ -26,11 +25,11 @@ from pyorch.spec.fields import (
     TimePs,
     quantity,
 )
-from pyorch.spec.files import FileRef, InputFile, content
+from pyorch.spec.files import FileRef, InputFile, text
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
-from pyorch.training import astra, chakra, goal, goal_binary, graph, simai, tables
-from pyorch.training.foreign import Algorithm, Trace
+from pyorch.training import astra, graph, tables
+from pyorch.training.foreign import Algorithm, Asked, Trace
 from pyorch.units import COMPUTE
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, clocks, placed
@@ -41,11 +40,28 @@ ALGORITHMS = {
     "all_reduce": "ring", "reduce_scatter": "ring", "all_gather": "ring", "all_to_all": "direct",
     "broadcast": "tree", "reduce": "tree", "gather": "tree",
 }  # fmt: skip
-#: Keys that say what a file leaves open, and those of each format.
-_OPEN = ("communicators", "algorithms", "dimensions", "compute", "system", "gpus")
-_OPEN_IN = {"goal": (), "chakra": _OPEN[:-1], "simai": ("algorithms", "gpus")}
-_RANK_0 = re.compile(r"(.+)\.0\.et")
+#: Keys that say what a file leaves open; each format uses some.
+_OPEN = (
+    "communicators", "algorithms", "dimensions", "compute", "system", "gpus", "step_delay",
+)  # fmt: skip
+_FORMATS = "pyorch.trace_format"
 Host = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
+
+
+def _is_format(name: str) -> str:
+    """Return the name of a format; ValueError names those there are."""
+    try:
+        plugins.load(_FORMATS, name)
+    except PluginError as error:
+        raise ValueError(str(error)) from None
+    return name
+
+
+def _name_formats(schema: dict[str, Any]) -> None:
+    schema["enum"] = plugins.names(_FORMATS)
+
+
+Format = Annotated[str, AfterValidator(_is_format), Field(json_schema_extra=_name_formats)]
 
 
 class Compute(Closed):
@@ -61,12 +77,13 @@ class Params(Grown):
     `file` of Chakra is that of rank 0, ``step.0.et``; the others lie beside it and are found when
     it is read (`ranks`; a scenario does not give them). `communicators` is a JSON file with the
     ranks of each, `system` a file of ASTRA-sim. `gpus` is how many ranks a workload of SimAI has;
-    `dimensions` are how many ranks each dimension of `involved_dim` has.
+    `dimensions` are how many ranks each dimension of `involved_dim` has. `step_delay` passes before
+    a message of a collective that waits for others, when they are there.
     """
 
-    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus", "system")
+    LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus", "system", "step_delay_ps")
 
-    format: Literal["goal", "chakra", "simai"]
+    format: Format
     file: InputFile
     ranks: tuple[InputFile, ...] = Field((), json_schema_extra=FOUND)
     communicators: InputFile | None = None
@@ -75,6 +92,7 @@ class Params(Grown):
     compute: Compute | None = None
     gpus: Annotated[int, Field(strict=True, ge=2, le=MOST_NODES)] | None = None
     system: InputFile | None = None
+    step_delay_ps: TimePs = Field(0, alias="step_delay")
     placement: Placement = "packed"
     stride: Annotated[int, Field(strict=True, ge=0)] = 0
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
@@ -91,10 +109,12 @@ class Params(Grown):
             return given
         if "ranks" in given:
             raise FieldError("ranks", "are found beside the file of rank 0. Leave them out.")
-        name = given.get(KEY)
-        if given.get("format") != "chakra" or not isinstance(name, str):
+        name, kind = given.get(KEY), given.get("format")
+        if not isinstance(name, str) or kind not in plugins.names(_FORMATS):
             return given
-        return {**given, "ranks": _beside(context.get("folder", Path()), name)}
+        if (others := getattr(plugins.load(_FORMATS, kind), "others", None)) is None:
+            return given
+        return {**given, "ranks": others(context.get("folder", Path()), name)}
 
     @model_validator(mode="after")
     def _fits(self) -> "Params":
@@ -102,7 +122,8 @@ class Params(Grown):
         for operation, name in self.algorithms.items():
             _check_algorithm(operation, name)
         for key in _OPEN:
-            if key not in _OPEN_IN[self.format] and getattr(self, key):
+            given = getattr(self, "step_delay_ps" if key == "step_delay" else key)
+            if given and key not in plugins.load(_FORMATS, self.format).USES:
                 raise FieldError(key, f"{self.format} has no use for it. Leave it out.")
         if not self.hosts:
             check_placement(self.placement, self.stride, self.first_host)
@@ -113,24 +134,6 @@ class Params(Grown):
         if len(set(self.hosts)) < len(self.hosts):
             raise FieldError("hosts", "a host is there twice. Each rank has its own.")
         return self
-
-
-def _beside(folder: Path, name: str) -> list[str]:
-    """Return the files of the ranks from 1 on, by the name of that of rank 0."""
-    found = _RANK_0.fullmatch(Path(name).name)
-    if not found:
-        raise FieldError(KEY, f"{quoted(name)}: name the file of rank 0, which ends in .0.et.")
-    of_rank = re.compile(re.escape(found[1]) + r"\.(0|[1-9]\d*)\.et")
-    where = (folder / name).parent
-    numbers = sorted(
-        int(match[1]) for path in where.glob("*.et") if (match := of_rank.fullmatch(path.name))
-    )
-    if missing := sorted(set(range(numbers[-1] if numbers else 0)) - set(numbers)):
-        raise FieldError(
-            KEY, f"{quoted(name)}: there is a file of rank {numbers[-1]} beside it, but none of"
-            f" rank {missing[0]}, {found[1]}.{missing[0]}.et.",
-        )  # fmt: skip
-    return [str(Path(name).parent / f"{found[1]}.{number}.et") for number in numbers[1:]]
 
 
 def _check_algorithm(operation: str, name: str) -> None:
@@ -232,6 +235,7 @@ class _Asked(NamedTuple):
     compute: tuple[int, int] | None
     gpus: int | None
     system: tuple[str, str] | None
+    step_ps: int
 
 
 def _asked(params: Params) -> _Asked:
@@ -245,6 +249,7 @@ def _asked(params: Params) -> _Asked:
         (compute.peak_flops, compute.memory_bps) if compute else None,
         params.gpus,
         (system["path"], system["sha256"]) if system else None,
+        params.step_delay_ps,
     )
 
 
@@ -254,30 +259,24 @@ def _ref(file: tuple[str, str]) -> FileRef:
 
 @lru_cache(maxsize=4)
 def _trace(asked: _Asked) -> Trace:
-    refs = [_ref(file) for file in asked.files]
-    where = refs[0]["path"]
     system = astra.System()
     if asked.system:
-        system = astra.read(_text(_ref(asked.system), "system"), asked.system[0])
-    algorithm = _algorithm(dict(system.algorithms) | dict(asked.algorithms))
-    if asked.format == "goal":
-        data = content(refs[0])
-        if goal_binary.is_binary(data):
-            found = Trace(goal_binary.read(data, where, KEY), ())
-        else:
-            found = Trace(goal.read(_text(refs[0]), where, KEY), ())
-    elif asked.format == "simai":
-        found = simai.read(_text(refs[0]), algorithm, asked.gpus, where, KEY)
-    else:
-        missing = chakra.Missing(
-            algorithm,
+        system = astra.read(text(_ref(asked.system), "system"), asked.system[0])
+    chosen = dict(asked.algorithms)
+    theirs = tuple(pair for pair in system.algorithms if pair[0] not in chosen)
+    found = plugins.load(_FORMATS, asked.format).read(
+        Asked(
+            tuple(_ref(file) for file in asked.files),
+            _algorithm(system.flat() | chosen),
             _groups(_ref(asked.communicators)) if asked.communicators else {},
             asked.dimensions,
-            chakra.Roofline(*asked.compute) if asked.compute else None,
-            system,
+            asked.compute,
+            asked.gpus,
+            system._replace(algorithms=theirs),
+            asked.step_ps,
+            KEY,
         )
-        contents = [content(ref) for ref in refs]
-        found = chakra.read(contents, missing, where.removesuffix(".0.et"), KEY)
+    )
     for column in found.graph[2:]:
         np.asarray(column).flags.writeable = False
     return found
@@ -296,7 +295,7 @@ def _algorithm(chosen: dict[str, str]) -> Algorithm:
 def _groups(file: FileRef) -> dict[str, list[int]]:
     """Return the ranks of each communicator: ``{"1": [0, 1], "2": [2, 3]}``."""
     try:
-        found = json.loads(_text(file, "communicators"))
+        found = json.loads(text(file, "communicators"))
     except ValueError as error:
         raise FieldError("communicators", f"{file['path']}: is no JSON: {error}.") from None
     lists = isinstance(found, dict) and all(isinstance(ranks, list) for ranks in found.values())
@@ -305,10 +304,3 @@ def _groups(file: FileRef) -> dict[str, list[int]]:
             "communicators", f'{file["path"]}: write names and ranks: {{"1": [0, 1]}}.'
         )
     return found
-
-
-def _text(file: FileRef, key: str = KEY) -> str:
-    try:
-        return content(file).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FieldError(key, f"{file['path']}: is not a text file. Name one.") from None

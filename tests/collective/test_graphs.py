@@ -14,6 +14,7 @@ RANKS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 24)
 #: Parameters of each, where there are any.
 GIVEN = {
     "msccl": [],  # needs a file: test_msccl.py
+    "mscclpp": [],  # needs a file: test_mscclpp.py
     "pairwise": [{}, {"outstanding": 3}],
     "double_tree": [{}, {"local": 2}, {"local": 4}],
     "hierarchical": [

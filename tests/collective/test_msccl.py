@@ -7,7 +7,7 @@ from carried import known
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyorch.collective import direct, msccl, ring
+from pyorch.collective import _chunks, direct, msccl, ring
 from pyorch.collective._graph import Call
 from pyorch.errors import SpecError
 from pyorch.spec.fields import FieldError
@@ -241,7 +241,7 @@ MISTAKES = {
 
 
 def test_steps_that_wait_for_ever_more_messages_are_refused(load, monkeypatch):
-    monkeypatch.setattr(msccl, "_MOST_COMPARED", 10_000)
+    monkeypatch.setattr(_chunks, "_MOST_COMPARED", 10_000)
     msccl.check(Call("all_reduce", 2, 2), load(a_result_after(1)))
     with pytest.raises(FieldError, match="its steps wait for too many messages at a time"):
         msccl.check(Call("all_reduce", 2, 2), load(a_result_after(40)))

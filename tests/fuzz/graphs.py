@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import naive_goal
+import naive_nccl
 import naive_networks
 from compare import both, check_refusal
 from flows import COUNTS, STOP_PS, TABLES
@@ -56,6 +57,26 @@ def check_goal(data: bytes, folder: Path) -> bool:
     path.write_bytes(data)
     return both(lambda: described(load_graph(path, "goal")), lambda: naive_goal.read(data),
                 path.name)  # fmt: skip
+
+
+def check_nccl_log(data: bytes, folder: Path) -> bool:
+    """Ranks, sizes of messages of collectives, and who sends what to whom besides."""
+    path = folder / "t.log"
+    path.write_bytes(data)
+
+    def ours():
+        graph = load_graph(path, "nccl_log")
+        sent = graph.kind == MESSAGE
+        is_p2p = sent & (graph.lane == (graph.lanes.index("p2p") if "p2p" in graph.lanes else -1))
+        rows = (column[is_p2p].tolist() for column in (graph.device, graph.peer, graph.size_bytes))
+        sizes = Counter(graph.size_bytes[sent & ~is_p2p].tolist())
+        return graph.devices, sizes, Counter(zip(*rows, strict=True))
+
+    try:
+        return both(ours, lambda: naive_nccl.read(data), path.name)
+    except AssertionError as error:  # the second reader follows no algorithm
+        assert "in a circle" in str(error) and naive_nccl.may_hang(data), str(error)
+        return False
 
 
 #: Rank 1 of a trace whose rank 0 is under test: node 0 takes what 0 sends, node 1 answers.

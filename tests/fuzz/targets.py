@@ -74,6 +74,11 @@ OF_NCCL_XML = (
     '<system> </system> <gpu <nvlink <pci> count="5" tclass="0x068000" tclass="0x030200" rank="0"'
     ' sm="90" <!DOCTYPE <!ENTITY &a; <![CDATA[ -1 9999999999'
 )
+OF_NCCL_LOG = (
+    "AllReduce: Send: Recv: opCount count datatype root comm 0x10 0x11 [nranks=2] [nranks=4] stream"
+    " task globalrank acc (nil) - Init COMPLETE parent commId color nranks rank cudaDev n9:100:200"
+    " [0] NCCL INFO"
+)
 TARGETS = {
     "htsim_cm": Target(flows.check_htsim_cm, valid.htsim_cm, OF_CM),
     "hpcc_flows": Target(flows.check_hpcc_flows, valid.hpcc_flows),
@@ -89,6 +94,7 @@ TARGETS = {
     ),
     "htsim_topo": Target(networks.check_htsim_topo, valid.htsim_topo, OF_TOPO),
     "goal": Target(graphs.check_goal, valid_graphs.goal, OF_GOAL),
+    "nccl_log": Target(graphs.check_nccl_log, valid_graphs.nccl_log, OF_NCCL_LOG),
     "chakra": Target(graphs.check_chakra, valid_graphs.chakra),
     "infragraph": Target(
         partial(graphs.check_network, infragraph), valid_graphs.infragraph, OF_INFRAGRAPH

@@ -210,3 +210,54 @@ def nccl_xml(draw):
         gpu = f'<gpu dev="{rank}" sm="{sm}" rank="{rank}" gdr="1">'
         rows += [f'<pci busid="0000:a{rank}:00.0">', gpu, *links, "</gpu>", "</pci>"]
     return "\n".join([*rows, "</cpu>", "</system>"]).encode()
+
+
+def nccl_log(draw):
+    """Return a log of two hosts: all ranks, halves of them, messages in a ring; old or new."""
+    n, new, rccl = draw.choice([2, 4]), draw.random() < 0.7, draw.random() < 0.3
+    lines, last = [], draw.choice(["", " task 0 globalrank {}"]) if rccl else ""
+
+    def head(rank, where="NCCL INFO"):
+        host, gpu = f"n{9 + rank % 2}", rank // 2
+        clock = draw.choice(["", "[2026-03-03 12:11:38] ", "(Worker pid=3) ", "[1,0]<stdout>:"])
+        return f"{clock}{host}:{100 + rank}:{200 + rank} [{gpu}] {where}"
+
+    def init(rank, pointer, place, size, rest):
+        name = "ncclCommInitRank " if new else ""
+        lines.append(f"{head(rank)} {name}comm 0x{pointer:x} rank {place} nranks {size} cudaDev"
+                     f" {rank // 2} busId 1000{rest} - Init COMPLETE")  # fmt: skip
+
+    def call(rank, name, count, kind, root, pointer, size, turn=0):
+        acc = " acc (nil)" if rccl else ""
+        lines.append(f"{head(rank)} {name}: opCount {turn:x} sendbuff (nil) recvbuff 0x7f{acc}"
+                     f" count {count} datatype {kind} op 0 root {root} comm 0x{pointer:x}"
+                     f" [nranks={size}] stream 0x5{last.format(rank)}")  # fmt: skip
+
+    alone = draw.random() < 0.2
+    if not alone:
+        for rank in range(n):
+            init(rank, 16 + rank, rank, n, " commId 0xabc" if new else "")
+    split = not alone and n == 4 and draw.random() < 0.5
+    for rank in range(n) if split else ():
+        rest = f" parent 0x{16 + rank:x} splitCount 1 color {rank // 2} key 0"
+        init(rank, 32 + rank, rank % 2, 2, rest if new else "" if rank < 2 else " commId 0x9")
+    names = ["AllReduce", "AllGather", "ReduceScatter", "AlltoAll", "Gather", "Scatter",
+             "Broadcast", "Reduce"]  # fmt: skip
+    for turn in range(draw.randint(1, 4)):
+        name, count, kind = (
+            draw.choice(names),
+            draw.choice([0 if turn else 7, 1, 1000, 4096]),
+            draw.randrange(12),
+        )
+        root = draw.randrange(n) if not alone and name in names[4:] else 0
+        half = split and draw.random() < 0.5
+        count, root = (count, root % 2) if half else (count, root)
+        for rank in draw.sample(range(n), n):
+            pointer, size = (32 + rank, 2) if half else (16 + rank, n)
+            call(rank, name, count, kind, root, pointer, size, turn)
+        if not alone and draw.random() < 0.5:
+            for rank in draw.sample(range(n), n):
+                call(rank, "Send", 1000, 7, (rank + 1) % n, 16 + rank, n, 9 + turn)
+                call(rank, "Recv", 1000, 7, (rank - 1) % n, 16 + rank, n, 9 + turn)
+    lines.insert(draw.randrange(len(lines)), head(0) + " Channel 00/02 : 0 1")
+    return "\n".join([*lines, ""]).encode()

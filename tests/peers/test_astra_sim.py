@@ -8,6 +8,7 @@ input/*.yml; astra-sim, tests/rt_template/refs/stdout.txt. It cuts each time to 
 """
 
 import json
+import math
 
 import pytest
 
@@ -152,6 +153,61 @@ def test_an_all_reduce_of_8_ranks_from_its_own_files(engine, tmp_path):
     assert ours == pytest.approx(117_780, rel=1e-3)
     without = last_ns(tmp_path, ring, None, load, None, 4096, engine)
     assert without == pytest.approx(14 * (500 + MIB / 8 / (50 * GIB) * 1e9), rel=5e-3)
+
+
+#: Of tpu_v3_32_2dtorus, hgx_h100_16gpu (ASTRA-sim), TPUv4, DGX_H100 (MICRO 2024 tutorial):
+#: network, endpoint [ns], memory [GB/s], parts, how many at a time, what each dimension does.
+OF_DIMENSIONS = {
+    "torus": ("[Ring,Ring] [4,8] [80,80] [1000,1000]", 1, 50, 1, 1, "ring"),
+    "hgx": ("[Switch,Ring] [8,2] [400,50] [936.25,1000]", 1, 3350, 4, 2, "ring"),
+    "tpu": ("[Ring,Ring,Ring] [2,4,4] [50,50,50] [500,500,50]", 10, 50, 4, 1, "ring"),
+    "dgx": ("[Switch,Switch] [8,4] [450,50] [500,500]", 10, 50, 4, 1, "halvingDoubling"),
+}
+KINDS = {"all_reduce": (0, MIB), "all_gather": (2, MIB // 32), "reduce_scatter": (7, MIB)}
+
+
+@pytest.mark.filterwarnings("ignore:.*are not used")
+@pytest.mark.parametrize(
+    "name, operation, theirs_ns, allowed",
+    [  # ASTRA-sim 518bd51, its network without congestion, run on these files
+        ("torus", "all_reduce", 104_596, 0.001),
+        ("torus", "all_gather", 21_832, 0.001),
+        ("torus", "reduce_scatter", 82_765, 0.001),
+        ("hgx", "all_reduce", 54_954, 0.02),  # packets are cut at its switch
+        ("tpu", "all_reduce", 65_884, 0.1),  # in which order the middle dimension takes parts
+        ("tpu", "all_gather", 17_087, 0.001),
+        # It adds half of what has come, and in the last step nothing: reductions are 60 % of ours.
+        ("dgx", "reduce_scatter", 40_608, 0.81),
+        ("dgx", "all_gather", 16_539, 0.02),
+    ],
+)
+def test_collectives_of_several_dimensions_from_its_files(
+    name, operation, theirs_ns, allowed, tmp_path
+):
+    network, endpoint_ns, memory, parts, active, algorithm = OF_DIMENSIONS[name]
+    keys = ("topology", "npus_count", "bandwidth", "latency")
+    words = network.split()
+    lines = [f"{key}: {value}" for key, value in zip(keys, words, strict=True)]
+    (tmp_path / "network.yml").write_text("\n".join(lines))
+    sizes = json.loads(words[1])
+    system = {f"{its}-implementation": [algorithm] * len(sizes)
+              for its in ("all-reduce", "all-gather", "reduce-scatter")} | {
+        "endpoint-delay": endpoint_ns, "local-mem-bw": memory, "preferred-dataset-splits": parts,
+        "active-chunks-per-dimension": active, "collective-optimization": "localBWAware",
+        "scheduling-policy": "LIFO"}  # fmt: skip
+    (tmp_path / "system.json").write_text(json.dumps(system))
+    kind, size = KINDS[operation]
+    attributes = {"is_cpu_op": 0, "comm_type": kind, "comm_size": size}
+    node = encoded([(1, 1), (3, 7), *((10, encoded([(1, key), (9, value)], zeros=True))
+                                      for key, value in attributes.items())])  # fmt: skip
+    for rank in range(math.prod(sizes)):
+        (tmp_path / f"t.{rank}.et").write_bytes(framed([encoded([(1, "0.0.4")]), node]))
+    load = {"type": "trace", "format": "chakra", "file": str(tmp_path / "t.0.et"),
+            "system": str(tmp_path / "system.json"), "dimensions": sizes}  # fmt: skip
+    its_own = {"type": "astra_sim", "file": str(tmp_path / "network.yml")}
+    ours = last_ns(tmp_path, its_own, None, load, None, 4096)
+
+    assert theirs_ns <= ours < theirs_ns * (1 + allowed)
 
 
 @pytest.mark.parametrize("engine", ["packets", "fluid"])

@@ -8,7 +8,7 @@ from task_times import LATENCY, PER_BYTE, ends
 from test_chakra import node, rings, trace
 
 from pyorch.spec.fields import FieldError
-from pyorch.training import astra, chakra, check
+from pyorch.training import MESSAGE, astra, chakra, check
 
 NS = 1000
 GIVEN = {
@@ -92,18 +92,28 @@ def test_messages_of_all_parts_are_counted_before_they_are_made():
             '{"preferred-dataset-splits": 0}',
             "preferred-dataset-splits: '0' is no whole number, 1 to",
         ),
-        ('{"local-mem-bw": "fast"}', "local-mem-bw: 'fast' is neither 0 nor a number from 1e-06"),
-        ('{"local-mem-bw": NaN}', "local-mem-bw: 'nan' is neither 0 nor"),
-        ('{"local-mem-bw": 1e-11}', "local-mem-bw: '1e-11' is neither 0 nor"),
-        ('{"local-mem-bw": -1}', "local-mem-bw: '-1' is neither 0 nor"),
+        ('{"local-mem-bw": "fast"}', "local-mem-bw: 'fast' is no number from 0 to a billion"),
+        ('{"local-mem-bw": NaN}', "local-mem-bw: 'nan' is no number from"),
+        ('{"local-mem-bw": 1e-11}', "local-mem-bw: '1e-11' is less than 0.000001, and not 0"),
+        ('{"local-mem-bw": -1}', "local-mem-bw: '-1' is no number from"),
         (
             '{"roofline-enabled": 1, "local-mem-bw": 5, "peak-perf": 1e-13}',
-            "peak-perf: '1e-13' is neither 0 nor",
+            "peak-perf: '1e-13' is less than",
         ),
         ('{"roofline-enabled": 1}', "a roofline needs peak-perf and local-mem-bw."),
         ('{"model-shared-bus": 1}', "model-shared-bus is not simulated. Write 0."),
-        ('{"all-reduce-implementation": ["ring", "ring"]}', "2 dimensions; operations of one"),
-        ('{"all-reduce-implementation": "ring"}', "write a list with a name."),
+        ('{"all-reduce-implementation": []}', "all-reduce-implementation: 0 dimensions; 1 to 8"),
+        ('{"all-reduce-implementation": "ring"}', "write a list of names."),
+        (
+            '{"all-reduce-implementation": ["ring", "oneRing"]}',
+            "'oneRing' is of all dimensions tog",
+        ),
+        (
+            '{"all-reduce-implementation": ["ring", "ring"],'
+            ' "all-gather-implementation": ["ring"]}',
+            "x.json: implementations of 1 and of 2 dimensions. Write as many for each operation.",
+        ),
+        ('{"collective-optimization": "best"}', "'best' is neither baseline nor localBWAware"),
         ('{"all-reduce-implementation": ["doubleBinaryTree"]}', "'doubleBinaryTree' is none of"),
         ('{"endpoint-dely": 3}', "'endpoint-dely' is not read; known are"),
     ],
@@ -112,3 +122,99 @@ def test_what_is_wrong_is_said_in_one_line(text, message):
     with pytest.raises(FieldError) as caught:
         astra.read(text, "x.json")
     assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+#: Two dimensions: ranks 2i and 2i + 1 are a pair, and every second one is in a ring of four.
+TWO = {f"{name}-implementation": ["ring", "ring"]
+       for name in ("all-reduce", "all-gather", "reduce-scatter")} | {
+    "collective-optimization": "localBWAware", "preferred-dataset-splits": 1}  # fmt: skip
+
+
+def graph_of_two(comm_type, size=2**20, dimensions=(2, 4), **changes):
+    system = astra.read(json.dumps(GIVEN | TWO | changes), "x.json")
+    files = [trace(node(1, 7, comm_type=comm_type, comm_size=size))] * 8
+    graph = chakra.read(files, chakra.Missing(rings, {}, dimensions, system=system)).graph
+    check(graph)
+    return graph
+
+
+def steps(n, size, added=False):
+    """Return how long n steps of a ring last [ps], with what is added and 10 ns for each."""
+    passes = 3 * (size // 50) * added  # 50 GB/s are 50 B in a ns
+    return n * (LATENCY + size * PER_BYTE + (10 + passes) * NS)
+
+
+#: Parts of 1 MiB: reduced among two, reduced and gathered among four, gathered among two.
+UP = 10 * NS + steps(1, 2**19, added=True)
+AROUND = 10 * NS + steps(3, 2**17, added=True) + steps(3, 2**17)
+DOWN = 10 * NS + steps(1, 2**19)
+
+
+def test_an_all_reduce_goes_up_the_dimensions_and_back():
+    graph = graph_of_two(0)
+
+    assert ends(graph).max() == UP + AROUND + DOWN
+    sent = graph.kind == MESSAGE
+    pairs = set(zip(graph.device[sent].tolist(), graph.peer[sent].tolist(), strict=True))
+    assert pairs == {(r, r ^ 1) for r in range(8)} | {(r, (r + 2) % 8) for r in range(8)}
+
+
+def test_an_all_reduce_that_is_not_optimized_is_one_in_each_dimension():
+    both = 20 * NS + sum(
+        steps(n - 1, 2**20 // n, added=True) + steps(n - 1, 2**20 // n) for n in (2, 4)
+    )
+    assert ends(graph_of_two(0, **{"collective-optimization": "baseline"})).max() == both
+
+
+def test_a_gather_begins_in_the_last_dimension_and_a_scatter_in_the_first():
+    # Each rank brings 64 KiB: three steps among four, then four times as much to the other.
+    gather = 20 * NS + steps(3, 2**16) + steps(1, 2**18)
+    assert ends(graph_of_two(2, 2**16)).max() == gather
+    scatter = UP + 10 * NS + steps(3, 2**17, added=True)
+    assert ends(graph_of_two(7)).max() == scatter
+
+
+def test_parts_are_in_several_dimensions_at_a_time_and_in_each_in_turn():
+    # Four parts of 1 MiB: the k-th is reduced behind the one before, and gathered behind that
+    # and behind the last reduction.
+    up = around = down = 0
+    for k in range(1, 5):
+        up = k * UP
+        around = max(around, up) + AROUND
+        down = max(down, around, 4 * UP) + DOWN
+    changes = {"preferred-dataset-splits": 4, "active-chunks-per-dimension": 1}
+
+    assert ends(graph_of_two(0, 2**22, **changes)).max() == down
+    changes["active-chunks-per-dimension"] = 4  # nothing waits: messages share no link here
+    assert ends(graph_of_two(0, 2**22, **changes)).max() == UP + AROUND + DOWN
+
+
+def test_a_dimension_of_one_rank_and_those_that_are_not_involved_do_nothing():
+    three = {f"{name}-implementation": ["ring"] * 3 for name in ("all-reduce", "all-gather",
+             "reduce-scatter")}  # fmt: skip
+    assert ends(graph_of_two(0, dimensions=(2, 1, 4), **three)).max() == UP + AROUND + DOWN
+
+
+def test_a_communicator_of_some_ranks_is_one_ring():
+    system = astra.read(json.dumps(GIVEN | TWO), "x.json")
+    files = [trace(node(1, 7, comm_type=0, comm_size=2**20, pg_name="5")) for _ in range(4)]
+    files += [trace(node(1, 4, [], 7))] * 4
+    missing = chakra.Missing(rings, {"5": [0, 1, 2, 3]}, (2, 4), system=system)
+    with pytest.raises(FieldError, match="every operation involves all of them"):
+        chakra.read(files, missing)
+    graph = chakra.read(files, missing._replace(dimensions=())).graph
+    in_ring = 10 * NS + steps(3, 2**18, added=True) + steps(3, 2**18)
+    assert ends(graph).max() == in_ring
+
+
+def test_the_ranks_of_each_dimension_must_be_said():
+    with pytest.raises(FieldError, match=r"\[\]: the system has 2 dimensions. Write how many"):
+        graph_of_two(0, dimensions=())
+    with pytest.raises(FieldError, match=r"\[2, 2\] have 4 ranks; the trace has 8"):
+        graph_of_two(0, dimensions=(2, 2))
+
+
+def test_an_algorithm_that_cannot_do_an_operation_is_refused():
+    rings_too = {"all-to-all-implementation": ["ring", "ring"]}
+    with pytest.raises(FieldError, match="trace.0.et: node 1: ring does no all_to_all"):
+        graph_of_two(6, **rings_too)

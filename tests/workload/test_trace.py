@@ -253,3 +253,14 @@ def test_a_rank_without_a_file_and_a_file_cut_short_are_said_with_their_rank(fol
         planned(folder, **CHAKRA)
     (folder / "all.3.et").unlink()  # two ranks then, of one communicator
     assert len(np.unique(input_tables(planned(folder, **CHAKRA))["flows"]["src"])) == 2
+
+
+def test_a_delay_of_steps_is_of_messages_that_wait_for_others(folder):
+    # A ring of 4: in each of 2 (n - 1) steps but the first each message waits for one.
+    delayed = input_tables(planned(folder, **CHAKRA, step_delay="2 us"))["dependencies"]
+    plain = input_tables(planned(folder, **CHAKRA))["dependencies"]
+
+    assert int(delayed["delay_ps"].sum()) == 2_000_000 * 5 * 4
+    assert "delay_ps" not in plain or not plain["delay_ps"].any()
+    with pytest.raises(SpecError, match="workload.step_delay: goal has no use for it"):
+        planned(folder, step_delay="2 us")

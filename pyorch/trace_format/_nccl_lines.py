@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Lines of a log of NCCL or RCCL: communicators as each rank has them, and calls, in their order.
+
+Source: NVIDIA/nccl 2.4 to 2.30, src/init.cc and src/enqueue.cc, and ROCm/rccl, read without their
+code.
+"""
+
+import re
+from collections import Counter
+from typing import Any, NamedTuple
+
+from pyorch.errors import did_you_mean, quoted
+from pyorch.spec.fields import FieldError
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, MOST_NODES
+
+#: Bytes of each element, by the number of its type (ncclDataType_t).
+TYPE_BYTES = (1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1)
+#: Names there to operations here, and by how many ranks a count is multiplied: 1 or all.
+OPERATIONS = {
+    "AllReduce": ("all_reduce", False), "Broadcast": ("broadcast", False),
+    "Reduce": ("reduce", False), "AllGather": ("all_gather", True),
+    "ReduceScatter": ("reduce_scatter", True), "AlltoAll": ("all_to_all", True),
+    "AllToAll": ("all_to_all", True),
+}  # fmt: skip
+#: NCCL makes these of messages between the root and each other rank; a count is of one of them.
+ROOTED = ("Gather", "Scatter")
+P2P = ("Send", "Recv")
+_NAMES = (*OPERATIONS, *ROOTED, *P2P)
+_LONGEST_LINE = 4096
+_LINE = re.compile(rb"^.*(?:: opCount | - Init COMPLETE).*$", re.M)
+_FROM = rb"(?P<before>.*?)(?P<host>[^\s:\[\]()<>]+):(?P<pid>\d+):\d+ \[(?P<gpu>-?\d+)\](?: \d+)? "
+_OPERATION = re.compile(
+    _FROM + rb"NCCL INFO (?P<name>\w+): opCount (?P<turn>[0-9a-f]+) sendbuff \S+ recvbuff \S+"
+    rb"(?: acc \S+)? count (?P<count>\d{1,19}) datatype (?P<type>\d{1,3}) op -?\d+"
+    rb" root (?P<root>-?\d{1,9}) comm (?P<comm>\S+) \[nranks=(?P<ranks>\d{1,9})\]"
+    rb" stream (?P<stream>\S+)(?: task \d+ globalrank (?P<global>\d{1,9}))?\s*"
+)
+_INIT = re.compile(
+    _FROM + rb"NCCL INFO (?:\w+ )?comm (?P<comm>\S+) rank (?P<rank>\d{1,9})"
+    rb" nranks (?P<ranks>\d{1,9}) cudaDev (?P<device>\d{1,9})(?P<rest>.*?) - Init COMPLETE\s*"
+)
+_ID = re.compile(rb" commId (\S+)")
+_PARENT = re.compile(rb" parent (\S+)")
+_COLOR = re.compile(rb" color (-?\d+)")
+_CLOCK = re.compile(rb"\d\d:\d\d:\d\d")
+
+Process = tuple[bytes, bytes]
+
+
+class Member(NamedTuple):
+    """A communicator as one of its ranks has it; `group` -1, `rank` -1: no line says it."""
+
+    group: int
+    rank: int
+    ranks: int
+    device: tuple[Any, ...]
+    at: int
+
+
+class Operation(NamedTuple):
+    """One call: bytes of its count; `root` is the peer of a Send or Recv."""
+
+    at: int
+    name: str
+    member: int
+    size_bytes: int
+    root: int
+    stream: bytes
+    turn: bytes
+
+
+class Log:
+    """What the lines of a log say.
+
+    Parameters
+    ----------
+    data : bytes
+        All lines.
+    where, key : str
+        File and key of the scenario, for messages.
+
+    Attributes
+    ----------
+    members : list of Member
+        A communicator on each rank that has lines.
+    operations : list of Operation
+        Calls, in the order of lines.
+    said : list of str
+        What else is to be said.
+    """
+
+    def __init__(self, data: bytes, where: str, key: str):
+        self._data, self._where, self._key = data, where, key
+        self.members: list[Member] = []
+        self.operations: list[Operation] = []
+        self.said: list[str] = []
+        self._groups: dict[tuple[Any, ...], int] = {}
+        self._read_lines()
+
+    def line(self, at: int) -> int:
+        """Return the number of the line that begins there."""
+        return self._data.count(b"\n", 0, at) + 1
+
+    def error(self, at: int, what: str) -> FieldError:
+        """Return what names file and line."""
+        return FieldError(self._key, f"{self._where}:{self.line(at)}: {what}")
+
+    def refused(self, what: str) -> FieldError:
+        """Return what names the file."""
+        return FieldError(self._key, f"{self._where}: {what}")
+
+    def _read_lines(self) -> None:
+        """Take members and operations from the lines."""
+        live: dict[tuple[Process, bytes], int] = {}
+        turns: Counter[tuple[Any, ...]] = Counter()
+        has_init = b" - Init COMPLETE" in self._data
+        timed = False
+        for found in _LINE.finditer(self._data):
+            line, at = found[0], found.start()
+            if len(line) > _LONGEST_LINE:
+                raise self.error(at, f"a line of {len(line)} characters; at most {_LONGEST_LINE}.")
+            if b" - Init COMPLETE" in line:
+                self._initialised(line, at, live, turns)
+                continue
+            match = _OPERATION.fullmatch(line)
+            if match is None or line.count(b": opCount ") > 1:
+                raise self.error(at, "is no whole line of an operation. Is it cut, or two in one?")
+            timed |= bool(_CLOCK.search(match["before"]))
+            self._called(match, at, live, has_init)
+        if timed:
+            self.said.append("times of lines are not used: they are those of calls on the host")
+
+    def _initialised(
+        self, line: bytes, at: int, live: dict[tuple[Process, bytes], int], turns: Counter
+    ) -> None:
+        """Note what a communicator is on one rank; a pointer may have been of another before."""
+        match = _INIT.fullmatch(line)
+        if match is None:
+            raise self.error(at, "is no whole line of a communicator. Is it cut, or two in one?")
+        process = match["host"], match["pid"]
+        device = (*process, int(match["device"]))
+        ranks, rank = int(match["ranks"]), int(match["rank"])
+        if not 0 <= rank < ranks <= MOST_NODES:
+            raise self.error(at, f"rank {rank} of {ranks} ranks; at most {MOST_NODES:,} ranks.")
+        parent, own = _PARENT.search(match["rest"]), _ID.search(match["rest"])
+        name: tuple[Any, ...]
+        if parent:
+            if (process, parent[1]) not in live:
+                raise self.error(at, f"its parent {_shown(parent[1])} is in no line before.")
+            color = _COLOR.search(match["rest"])
+            name = (self.members[live[process, parent[1]]].group, color[1] if color else b"")
+        else:
+            name = (own[1],) if own else (ranks,)
+        if parent or not own:  # the k-th of its kind on each rank
+            turns[device, name] += 1
+            name += (turns[device, name],)
+        group = self._groups.setdefault(name, len(self._groups))
+        live[process, match["comm"]] = len(self.members)
+        self.members.append(Member(group, rank, ranks, device, at))
+
+    def _called(
+        self, match: re.Match, at: int, live: dict[tuple[Process, bytes], int], has_init: bool
+    ) -> None:
+        """Note one operation."""
+        name, kind = match["name"].decode(), int(match["type"])
+        if name not in _NAMES:
+            raise self.error(
+                at, f"operation {quoted(name)} is none of {', '.join(_NAMES)}."
+                f"{did_you_mean(name, _NAMES)}",
+            )  # fmt: skip
+        if kind >= len(TYPE_BYTES):
+            raise self.error(at, f"datatype {kind} is none of 0 to {len(TYPE_BYTES) - 1}.")
+        comm, ranks = ((match["host"], match["pid"]), match["comm"]), int(match["ranks"])
+        if comm not in live:
+            if has_init:
+                raise self.error(
+                    at, f"communicator {_shown(comm[1])} of this process has no line `Init"
+                    " COMPLETE` before. Is the beginning of the log missing?",
+                )  # fmt: skip
+            if not 1 <= ranks <= MOST_NODES:
+                raise self.error(at, f"{ranks} ranks; at most {MOST_NODES:,}.")
+            rank = int(match["global"]) if match["global"] else -1
+            live[comm] = len(self.members)
+            device = (*comm[0], int(match["gpu"]), comm[1])
+            self.members.append(Member(-1, rank, ranks, device, at))
+        member = live[comm]
+        if ranks != self.members[member].ranks:
+            raise self.error(
+                at, f"nranks is {ranks}, but its communicator has {self.members[member].ranks}."
+            )
+        size = int(match["count"]) * TYPE_BYTES[kind]
+        if size * (ranks if OPERATIONS.get(name, ("", False))[1] else 1) > LARGEST_MESSAGE_BYTES:
+            raise self.error(at, f"count {int(match['count'])} is too large.")
+        root = int(match["root"])
+        if not 0 <= root < ranks:
+            raise self.error(at, f"root {root} is none of {ranks} ranks.")
+        operation = Operation(at, name, member, size, root, match["stream"], match["turn"])
+        self.operations.append(operation)
+
+
+def _shown(pointer: bytes) -> str:
+    return quoted(pointer[:40].decode("ascii", "replace"))
