@@ -195,6 +195,11 @@ _ALL = [
         "workload: {{type: collective, algorithm: {name}, operation: scatter, ...}}  in a scenario",
     ),
     _file(
+        "trace_format", "Messages of a text file, one after the other.",
+        "pyorch/trace_format/{name}.py",
+        "workload: {{type: trace, format: {name}, file: trace.txt}}  in a scenario",
+    ),
+    _file(
         "allocation", "A scheduler of jobs: each on the last hosts that are free.",
         "pyorch/allocation/{name}.py",
         "jobs: {{type: {name}, hosts: [8, 8]}}  in a scenario",

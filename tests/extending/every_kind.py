@@ -21,8 +21,8 @@ MODULES = {
     "flow-control": "tuba",
     "loss-model": "harp",
 }
-FILES = ("topology", "workload", "collective", "allocation", "failure", "controller", "metric",
-         "scenario", "figure")  # fmt: skip
+FILES = ("topology", "workload", "collective", "trace_format", "allocation", "failure",
+         "controller", "metric", "scenario", "figure")  # fmt: skip
 #: Those that a scenario names, all of them at once.
 TOGETHER = {
     "topology": "{type: drum, hosts: 6}",
@@ -88,5 +88,8 @@ def make_and_use(run: Callable[[str], str], folder: Path) -> None:
     scatter = "{type: collective, algorithm: drum, operation: scatter, ranks: 8, bytes: 1 MB}"
     run("pyorch run scenarios/drum.yaml --out results/scatter --variant sprayed"
         f' --set "workload={scatter}"')  # fmt: skip
+    (folder / "scenarios" / "drum.txt").write_text("0 1 100000\n1 2 100000\n")
+    run("pyorch run scenarios/drum.yaml --out results/trace --variant sprayed"
+        ' --set "workload={type: trace, format: drum, file: drum.txt}"')  # fmt: skip
     (folder / "scenarios" / "wide.yaml").write_text(WIDE_AREA)
     run("pyorch run scenarios/wide.yaml --out results/wide")
