@@ -121,8 +121,9 @@ HostCosts::Start(const HostMessage& message, WorldPs nowPs)
 uint64_t
 HostCosts::LatenessPs(const HostModel& model, const HostMessage& message, uint64_t furtherPs) const
 {
-    const uint64_t before = (model.Requests(message.bytes) - 1) * model.requestSizeBytes.value_or(0);
-    const uint64_t sendPs = MovePs(before, m_lineBps[message.src]);
+    const uint64_t further = model.Requests(message.bytes) - 1;
+    const uint64_t beforeBytes = further * model.requestSizeBytes.value_or(0);
+    const uint64_t sendPs = MovePs(beforeBytes, m_lineBps[message.src]);
     return furtherPs - std::min(furtherPs, sendPs);
 }
 

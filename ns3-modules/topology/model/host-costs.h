@@ -37,9 +37,9 @@ struct HostMessage
  * At its source a message waits for a place among those of its connection (Outstanding), is then
  * posted by the host (MessageTime), taken by the network interface (MissTime, RequestTime) and read
  * from memory (SendDelay, BusRate, BusCredit); each of these serves one message at a time, in the
- * order in which they come. With a bus slower than the ports it begins so late that its last byte is
- * sent when it is read, and with several work requests (RequestSize) so late that the last one is
- * taken in time. At its destination it is written to memory (BusRate), its connection is loaded
+ * order in which they come. With a bus slower than the ports it begins so late that its last byte
+ * is sent when it is read, and with several work requests (RequestSize) so late that the last one
+ * is taken in time. At its destination it is written to memory (BusRate), its connection is loaded
  * if it was not kept (MissTime), and the host takes it (DeliveryTime, DeliveryDelay). Each
  * transport has interfaces of its own.
  *
@@ -127,7 +127,9 @@ class HostCosts
     const HostModel* ModelOf(uint32_t transport) const;
     Interface& InterfaceOf(uint32_t transport, uint32_t host);
     uint64_t LoadPs(const HostModel& model, Interface& its, uint32_t peer) const;
-    uint64_t LatenessPs(const HostModel& model, const HostMessage& message, uint64_t furtherPs) const;
+    uint64_t LatenessPs(const HostModel& model,
+                        const HostMessage& message,
+                        uint64_t furtherPs) const;
 
     std::vector<uint64_t> m_lineBps; ///< By host [bit/s]
     std::vector<HostModel> m_models;
