@@ -26,6 +26,12 @@ FRAME_BYTES = 4096 + 62 + 16
 PATHS = {name: section.__name__.lower() for section, name in TYPE_OF.items()}
 PATHS[TYPE_OF[SwitchClass]] = "switch.classes.0"
 PATHS[TYPE_OF[Host]] = "transport.0.host"
+#: Options that are refused without another one.
+BESIDE = {
+    "BusCreditBytes": ("bus_round_trip", "1 us"),
+    "BusRoundTripPs": ("bus_credit", "64 kB"),
+    "RequestSizeBytes": ("request_time", "1 us"),
+}
 OPTIONS = [
     (entry["name"], attribute) for entry in typeids.entries() if entry["contract"] == "section"
     for attribute in entry["attributes"]
@@ -37,8 +43,11 @@ def names(value):
 
 
 def planned(type_name, attribute, value):
-    path = f"{PATHS[type_name]}.{written(attribute['name'])}"
-    return spec.plan(parse_scenario(SCENARIO, "options.yaml"), sets=[(path, value)])[0].spec
+    sets = [(written(attribute["name"]), value)]
+    if beside := BESIDE.get(attribute["name"]):
+        sets.append(beside)
+    sets = [(f"{PATHS[type_name]}.{key}", value) for key, value in sets]
+    return spec.plan(parse_scenario(SCENARIO, "options.yaml"), sets=sets)[0].spec
 
 
 def at(resolved, path):
