@@ -44,8 +44,8 @@ def names(value):
 
 def planned(type_name, attribute, value):
     sets = [(written(attribute["name"]), value)]
-    if beside := BESIDE.get(attribute["name"]):
-        sets.append(beside)
+    if attribute["name"] in BESIDE and value != "none":
+        sets.append(BESIDE[attribute["name"]])
     sets = [(f"{PATHS[type_name]}.{key}", value) for key, value in sets]
     return spec.plan(parse_scenario(SCENARIO, "options.yaml"), sets=sets)[0].spec
 

@@ -170,7 +170,8 @@ def table(rows: pd.DataFrame) -> str:
     for (traffic, control, fabric, version), row in summary(rows).iterrows():
         lines.append(
             f"| {traffic}s, {control.upper()} | {fabric} | {version} | {row['rows']:.0f}"
-            f" | {row['median']:.3f} | {100 * row['within_2']:.0f} % | {100 * row['within_6']:.0f} %"
+            f" | {row['median']:.3f}"
+            f" | {100 * row['within_2']:.0f} % | {100 * row['within_6']:.0f} %"
             f" | {row['least']:.2f}, {row['most']:.2f} |"
         )
     return "\n".join(lines)
