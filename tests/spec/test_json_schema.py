@@ -118,7 +118,13 @@ def at(scenario, path):
     return changed, inner
 
 
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [  # one in four, and all with `make long`
+        pytest.param(path, id=path.stem, marks=[pytest.mark.long] if i % 4 else [])
+        for i, path in enumerate(SCENARIOS)
+    ],
+)
 def test_a_wrong_key_is_refused_in_every_section(valid, path):
     scenario = yaml_lines.parse(path.read_text(), path.name)[0]
     # Variants and cases are alike: of each section of theirs, one.
