@@ -96,6 +96,12 @@ ReserveFirst(void** memory, size_t bytes, size_t mostBytes)
 void
 ReserveMore(void* memory, size_t reservedBytes, size_t bytes)
 {
+    FailIf(mremap(memory, reservedBytes, bytes, 0) == MAP_FAILED, bytes - reservedBytes);
+}
+
+void
+ReserveBehind(void* memory, size_t reservedBytes, size_t bytes)
+{
     void* end = static_cast<char*>(memory) + reservedBytes;
     FailIf(Map(end, bytes - reservedBytes, MAP_FIXED_NOREPLACE) != end, bytes - reservedBytes);
 }

@@ -26,6 +26,8 @@ void PreferHugePages(void* memory, size_t bytes);
 size_t ReserveFirst(void** memory, size_t bytes, size_t mostBytes);
 /// Reserve what follows, up to `bytes` in all.
 void ReserveMore(void* memory, size_t reservedBytes, size_t bytes);
+/// The same behind memory that was frozen or began with such: a file does not grow.
+void ReserveBehind(void* memory, size_t reservedBytes, size_t bytes);
 
 /**
  * @brief What some memory holds at one moment, for other memory to begin with.
@@ -174,7 +176,8 @@ class GrowingArray
     {
         if (elements * sizeof(T) > m_bytes)
         {
-            ReserveMore(m_data, m_bytes, elements * sizeof(T));
+            const auto reserve = m_isShared ? &ReserveBehind : &ReserveMore;
+            reserve(m_data, m_bytes, elements * sizeof(T));
             m_bytes = elements * sizeof(T);
         }
     }
@@ -193,6 +196,7 @@ class GrowingArray
     {
         m_frozen = std::make_unique<FrozenMemory>(m_data, m_bytes, elements * sizeof(T));
         m_frozenBytes = m_bytes;
+        m_isShared = true;
     }
 
     /// Begin with the elements of another array when it was frozen.
@@ -200,6 +204,7 @@ class GrowingArray
     {
         Reserve(first.m_frozenBytes / sizeof(T));
         first.m_frozen->MapTo(m_data);
+        m_isShared = true;
     }
 
   private:
@@ -207,6 +212,7 @@ class GrowingArray
     size_t m_bytes; ///< Reserved
     std::unique_ptr<FrozenMemory> m_frozen;
     size_t m_frozenBytes{0};
+    bool m_isShared{false}; ///< It was frozen, or began with another one
 };
 
 } // namespace fabric
