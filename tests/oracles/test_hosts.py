@@ -119,9 +119,10 @@ def test_requests_of_several_messages_are_taken_one_after_the_other(engine):
         ({"request_size_bytes": 64}, "RequestSizeBytes costs nothing without RequestTimePs"),
     ],
 )
-def test_half_of_two_options_is_refused(host, message):
+@ENGINES
+def test_half_of_two_options_is_refused(host, message, engine):
     with pytest.raises(SimulationError, match=message):
-        run(star(2, RATE, DELAY_PS), one_flow(0, 1, 64), ROCE, host=host)
+        run(star(2, RATE, DELAY_PS), one_flow(0, 1, 64), ROCE, engine=engine, host=host)
 
 
 @ENGINES

@@ -176,8 +176,15 @@ KINDS = {"all_reduce": (0, MIB), "all_gather": (2, MIB // 32), "reduce_scatter":
         ("hgx", "all_reduce", 54_954, 0.02),  # packets are cut at its switch
         ("tpu", "all_reduce", 65_884, 0.1),  # in which order the middle dimension takes parts
         ("tpu", "all_gather", 17_087, 0.001),
-        # It adds half of what has come, and in the last step nothing: reductions are 60 % of ours.
-        ("dgx", "reduce_scatter", 40_608, 0.81),
+        pytest.param(
+            "dgx",
+            "reduce_scatter",
+            40_608,
+            0.1,
+            marks=pytest.mark.xfail(
+                strict=True, reason="it adds half of each message, and the last one not"
+            ),
+        ),
         ("dgx", "all_gather", 16_539, 0.02),
     ],
 )

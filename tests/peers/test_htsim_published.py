@@ -16,13 +16,23 @@ def test_the_page_has_the_table():
     assert published.table(published.compared()) in PAGE.read_text()
 
 
-def test_ratios_keep_to_what_was_written_down_before_the_first_run():
-    # The older version of htsim misses it: with NSCC it differs from the newer one by up to two.
+@pytest.mark.parametrize(
+    "version",
+    [
+        "1af36c4",
+        pytest.param(
+            "f1f54d0",
+            marks=pytest.mark.xfail(
+                strict=True, reason="with NSCC it takes up to twice the newer one's time"
+            ),
+        ),
+    ],
+)
+def test_ratios_keep_to_what_was_written_down_before_the_first_run(version):
     rows = published.compared()
-    for version, within in (("1af36c4", 0.95), ("f1f54d0", 0.91)):
-        ratio = rows.loc[rows["version"] == version, "ratio"]
-        assert abs(ratio.median() - 1) <= 0.02
-        assert (abs(ratio - 1) <= 0.06).mean() >= within
+    ratio = rows.loc[rows["version"] == version, "ratio"]
+    assert abs(ratio.median() - 1) <= 0.02
+    assert (abs(ratio - 1) <= 0.06).mean() >= 0.95
 
 
 @pytest.mark.ns3
