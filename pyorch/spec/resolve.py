@@ -6,7 +6,7 @@ the name in `type`; attributes of ns-3 types are checked against what the module
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ from pyorch.spec.resolved import (
     Workload,
 )
 from pyorch.spec.scenario import ScenarioFile
+from pyorch.spec.sections import key_of, written
 from pyorch.spec.typeids import LINK_ROLES, SWITCH_ROLES, TypeIds, check_value
 from pyorch.spec.yaml_lines import KeyPath
 from pyorch.units import TIME, format_exact
@@ -61,6 +62,20 @@ Shapes = dict[tuple[str, str], Network]
 _MOST_SHAPES = 16
 _TYPE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*")
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+#: Options of ns3::Host that do nothing without another one.
+_HALVES = {
+    "BusCreditBytes": "BusRoundTripPs", "BusRoundTripPs": "BusCreditBytes",
+    "RequestSizeBytes": "RequestTimePs",
+}  # fmt: skip
+
+
+def _check_costs(host: Mapping[str, Any]) -> None:
+    """Raise FieldError for an option of hosts that lacks the one it needs."""
+    for name, other in _HALVES.items():
+        if host.get(key_of(name)) and not host.get(key_of(other)):
+            raise FieldError(written(name), f"does nothing without {written(other)}. Give both.")
 
 
 def as_built(type_name: str, name: str, value: object) -> None:
@@ -269,6 +284,8 @@ class _Point:
         found = []
         for i, its in enumerate(given):
             typed = self._typed("transport", its, ("transport", i))
+            with self._at("transport", i, "host"):
+                _check_costs(its.host.model_dump())
             host = None if its.host == type(its.host)() else Options(**its.host.model_dump())
             found.append(
                 Transport(type=typed.type, attributes=typed.attributes, name=its.name, host=host)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from oracle_network import GBPS, NS_PS, US_PS, Flows, leaf_spine, line, one_flow, run, star
 
-from pyorch.errors import SimulationError
 from pyorch.theory import hosts
 
 pytestmark = pytest.mark.ns3
@@ -109,20 +108,6 @@ def test_requests_of_several_messages_are_taken_one_after_the_other(engine):
     got = run(star(9, RATE, DELAY_PS), to_each([128_001] * 8), ROCE, engine=engine, host=host)
 
     assert np.diff(got.fcts_ps()).tolist() == [3 * 9 * US_PS] * 7
-
-
-@pytest.mark.parametrize(
-    ("host", "message"),
-    [
-        ({"bus_credit_bytes": 64}, "BusCreditBytes bounds nothing without BusRoundTripPs"),
-        ({"bus_round_trip_ps": 64}, "BusRoundTripPs bounds nothing without BusCreditBytes"),
-        ({"request_size_bytes": 64}, "RequestSizeBytes costs nothing without RequestTimePs"),
-    ],
-)
-@ENGINES
-def test_half_of_two_options_is_refused(host, message, engine):
-    with pytest.raises(SimulationError, match=message):
-        run(star(2, RATE, DELAY_PS), one_flow(0, 1, 64), ROCE, engine=engine, host=host)
 
 
 @ENGINES

@@ -67,6 +67,15 @@ def test_transports_may_cost_different_amounts(small):
         ("{message_time: 3}", "transport.host.message_time: "),
         ("{outstanding: 0}", "transport.host.outstanding: "),
         ("{bus_rate: 1 us}", "transport.host.bus_rate: "),
+        (
+            "{bus_credit: 32 KiB}",
+            "transport.host.bus_credit: does nothing without bus_round_trip. Give both.",
+        ),
+        ("{bus_round_trip: 1 us}", "host.bus_round_trip: does nothing without bus_credit."),
+        (
+            "{request_size: 1 MB, message_time: 1 us}",
+            "host.request_size: does nothing without request_time.",
+        ),
     ],
 )
 def test_what_is_no_cost_is_refused(small, host, said):

@@ -261,13 +261,8 @@ FabricBuilder::CheckCombinations() const
     for (size_t i = 0; i < m_options.transports.size(); i++)
     {
         senders.push_back({m_options.transports[i].GetTypeId().GetName(), m_nic.Traits()[i]});
-        if (i >= m_options.hosts.size())
-        {
-            continue;
-        }
-        const std::string missing = m_options.hosts[i].Missing();
-        NS_ABORT_MSG_IF(!missing.empty(), "ns3::Host: " << missing);
-        NS_ABORT_MSG_IF(m_options.hosts[i].outstanding && !m_nic.Traits()[i].isAcknowledged,
+        NS_ABORT_MSG_IF(i < m_options.hosts.size() && m_options.hosts[i].outstanding &&
+                            !m_nic.Traits()[i].isAcknowledged,
                         "ns3::Host: Outstanding: the source of a message of "
                             << senders.back().type
                             << " does not learn of its end; leave outstanding out");

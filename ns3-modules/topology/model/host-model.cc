@@ -144,19 +144,6 @@ HostModel::Requests(uint64_t bytes) const
                             : 1;
 }
 
-std::string
-HostModel::Missing() const
-{
-    if (busCreditBytes.has_value() != (busRoundTripPs > 0))
-    {
-        return busCreditBytes ? "BusCreditBytes bounds nothing without BusRoundTripPs"
-                              : "BusRoundTripPs bounds nothing without BusCreditBytes";
-    }
-    return requestSizeBytes && requestTimePs == 0
-               ? "RequestSizeBytes costs nothing without RequestTimePs"
-               : "";
-}
-
 TypeId
 Host::GetTypeId()
 {

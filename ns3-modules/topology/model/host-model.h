@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace ns3
 {
@@ -40,8 +39,6 @@ struct HostModel
     uint64_t BusPs(uint64_t bytes) const;
     /// @return work requests of a message
     uint64_t Requests(uint64_t bytes) const;
-    /// @return what is missing among the values; "" if nothing
-    std::string Missing() const;
 
     bool IsFree() const ///< Whether it costs nothing
     {
