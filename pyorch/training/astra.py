@@ -203,7 +203,7 @@ def read(text: str, where: str, key: str = "system") -> System:
              *(f"{name}-implementation" for name in _OPERATIONS)}  # fmt: skip
     if peak_tflops:
         known.add("peak-perf")
-    if lengths > {1}:
+    if max(lengths, default=1) > 1:
         known.add(_OPTIMIZATION)
     if unknown := [
         name for name in found if name not in {*known, "peak-perf", _OPTIMIZATION, *_IDLE}

@@ -130,6 +130,15 @@ TWO = {f"{name}-implementation": ["ring", "ring"]
     "collective-optimization": "localBWAware", "preferred-dataset-splits": 1}  # fmt: skip
 
 
+def test_how_dimensions_are_combined_is_used_where_there_are_several():
+    unused = [
+        astra.read(json.dumps(GIVEN | more), "x.json").unused
+        for more in ({"collective-optimization": "localBWAware"}, TWO)
+    ]
+
+    assert unused == [("boost-mode", "collective-optimization"), ("boost-mode",)]
+
+
 def graph_of_two(comm_type, size=2**20, dimensions=(2, 4), **changes):
     system = astra.read(json.dumps(GIVEN | TWO | changes), "x.json")
     files = [trace(node(1, 7, comm_type=comm_type, comm_size=size))] * 8
