@@ -87,8 +87,10 @@ def read_json(path: Path | str, error: Error, advice: str, kind: type = dict):
     return value
 
 
-def read_archive(path: Path | str, error: Error, advice: str) -> dict:
-    """Return the arrays of an ``.npz`` archive by name; nothing in it is executed.
+def read_archive(path: Path | str, error: Error, advice: str) -> dict[str, dict]:
+    """Return the arrays of an ``.npz`` archive with keys ``<table>.<column>``, by table and column.
+
+    Nothing in it is executed.
 
     Raises
     ------
@@ -114,10 +116,13 @@ def read_archive(path: Path | str, error: Error, advice: str) -> dict:
         why = f"{type(problem).__name__}: {why}" if why else type(problem).__name__
         what = f"is damaged or no archive of arrays ({why})"
         raise error(f"{shown(path)}: {what}. {advice}") from None
+    tables: dict[str, dict] = {}
     for key, values in arrays.items():
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
             raise error(f"{shown(path)}: {shown(key)} is no column of numbers. {advice}")
-    return arrays
+        table, _, column = key.partition(".")
+        tables.setdefault(table, {})[column] = values
+    return tables
 
 
 _KINDS = {dict: "mapping of keys", list: "list", str: "text", bool: "truth value", int: "number",

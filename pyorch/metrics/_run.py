@@ -112,6 +112,8 @@ class RunTables:
     @cached_property
     def inputs(self) -> dict[str, dict[str, np.ndarray]]:
         """The tables that the run was given: nodes, links, flows and so on."""
+        if (self.folder / "tables.npz").exists():
+            return traces.read_inputs(self.folder)
         return input_tables(self.spec)
 
     @cached_property

@@ -119,7 +119,7 @@ def _row(folder: Path) -> tuple[dict[str, Any], dict[str, object]]:
     row |= {"scenario": folder.parent.name, "run": folder.name, "folder": str(folder)}
     row["size_bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     try:
-        spec = specs.read_spec(folder / "spec.json")
+        spec = specs.read_recorded(folder / "spec.json")
         row |= {"scenario": spec.name, "seed": spec.seed, "engine": spec.engine.type}
     except PyorchError:
         return row | {"state": "damaged"}, {}

@@ -119,7 +119,7 @@ class RunResult:
     def spec(self) -> specs.Spec:
         """The resolved spec: every parameter, in integers with their unit in the name."""
         manifest.check(self.folder, "spec.json")
-        return specs.read_spec(self.folder / "spec.json")
+        return specs.read_recorded(self.folder / "spec.json")
 
     @property
     def id(self) -> str:

@@ -84,13 +84,9 @@ class Fabric:
         """
         path = Path(sys._getframe(1).f_globals.get("__file__", ".")).parent / path
         advice = "Make it again: pyorch render"
-        columns = read_archive(path, SimulationError, f"{advice} {path.parent}/spec.json")
-        by_table: dict[str, dict[str, np.ndarray]] = {}
-        for key, values in columns.items():
-            table, _, column = key.partition(".")
-            by_table.setdefault(table, {})[column] = values
-        for table, its_columns in by_table.items():
-            self.table(table, its_columns)
+        tables = read_archive(path, SimulationError, f"{advice} {path.parent}/spec.json")
+        for table, columns in tables.items():
+            self.table(table, columns)
 
     def table(self, name: str, columns: Mapping[str, object]) -> None:
         """Give one input table: ``nodes``, ``links``, ``flows``, ``tasks``, ``drops``, ...

@@ -11,7 +11,7 @@ from pyorch.spec.scenario import (
     scenario_files,
     scenario_of,
 )
-from pyorch.spec.stored import read_spec
+from pyorch.spec.stored import read_recorded, read_spec
 
 __all__ = [
     "DEFAULT_SCALE",
@@ -21,6 +21,7 @@ __all__ = [
     "Spec",
     "plan",
     "read_scenario",
+    "read_recorded",
     "read_spec",
     "runs_by_id",
     "scenario_files",

@@ -9,7 +9,9 @@ checked by the modules that register them, when they are loaded.
 from pathlib import Path
 from typing import Any
 
-from pyorch.errors import SpecError, quoted
+from pydantic import ValidationError
+
+from pyorch.errors import PyorchError, SpecError, quoted
 from pyorch.reading import read_json, shown
 from pyorch.spec import schema, typeids
 from pyorch.spec.resolve import Resolver
@@ -34,6 +36,23 @@ def read_spec(path: Path | str) -> Spec:
     """
     advice = "Make it with: pyorch spec SCENARIO.yaml --run RUN --out SPEC.json"
     return checked(read_json(path, SpecError, advice), shown(path))
+
+
+def read_recorded(path: Path | str) -> Spec:
+    """Return the resolved spec that a run has left, as it stands.
+
+    Files that the run was made of need not be there any more.
+
+    Raises
+    ------
+    SpecError
+        No such file, not JSON, or no resolved spec.
+    """
+    values = read_json(path, SpecError, "Make the run again.")
+    try:
+        return Spec.model_validate(values)
+    except (ValidationError, PyorchError, KeyError, TypeError, AttributeError):
+        return checked(values, shown(path))  # says where it is wrong
 
 
 def checked(values: dict, source: str) -> Spec:

@@ -260,10 +260,9 @@ class Network:
         TheoryError
             A flow has no recorded path (it was sprayed), or a link that the topology has not.
         """
-        order = np.argsort(flow, kind="stable")
-        place = np.minimum(np.searchsorted(flow[order], paths["flow"]), max(0, len(flow) - 1))
-        chosen = np.flatnonzero(flow[order][place] == paths["flow"]) if len(flow) else place[:0]
-        row = order[place[chosen]]
+        row = pd.Index(flow).get_indexer(pd.Index(paths["flow"]))
+        chosen = np.flatnonzero(row >= 0)
+        row = row[chosen]
         is_recorded = np.zeros(len(flow), dtype=bool)
         is_recorded[row] = True
         if not is_recorded.all():
@@ -280,12 +279,9 @@ class Network:
 
     def _links_of(self, tail: np.ndarray, head: np.ndarray, parallel: np.ndarray) -> np.ndarray:
         """Return the directed links with these ends."""
-        keys = self._keys(self.tail, self.head, self.parallel)
-        order = np.argsort(keys)
-        wanted = self._keys(tail, head, parallel)
-        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-        found = order[place]
-        if (wrong := keys[found] != wanted).any():
+        keys = pd.Index(self._keys(self.tail, self.head, self.parallel))
+        found = keys.get_indexer(pd.Index(self._keys(tail, head, parallel)))
+        if (wrong := found < 0).any():
             at = int(np.argmax(wrong))
             raise TheoryError(f"the topology has no link from node {tail[at]} to {head[at]}.")
         return found

@@ -3,7 +3,7 @@
 
 from pyorch.traces.columns import ALWAYS, CONTRACTS, Column
 from pyorch.traces.convert import convert, write_table
-from pyorch.traces.read import read_table
+from pyorch.traces.read import read_inputs, read_table
 from pyorch.traces.records import read_outcome, read_provenance
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "CONTRACTS",
     "Column",
     "convert",
+    "read_inputs",
     "read_outcome",
     "read_provenance",
     "read_table",

@@ -62,11 +62,8 @@ def read_raw(folder: Path) -> dict[str, Columns]:
     check_file(raw, LARGEST, TraceError, MAKE_AGAIN)
     if sha256(raw) != manifest.get("raw_sha256"):
         raise TraceError(f"{raw}: not the file that {manifest_path.name} describes. {MAKE_AGAIN}")
-    tables: dict[str, Columns] = {name: {} for name in manifest["tables"]}
-    for key, values in read_archive(raw, TraceError, MAKE_AGAIN).items():
-        table, _, column = key.partition(".")
-        tables.setdefault(table, {})[column] = values
-    return tables
+    empty: dict[str, Columns] = {name: {} for name in manifest["tables"]}
+    return empty | read_archive(raw, TraceError, MAKE_AGAIN)
 
 
 def check(name: str, columns: Columns, source: str, engine: str = "packets") -> None:

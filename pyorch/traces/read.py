@@ -10,13 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyorch.errors import TraceError
-from pyorch.reading import check_file
+from pyorch.reading import check_file, read_archive
 from pyorch.traces import manifest
 from pyorch.traces.columns import CONTRACTS, RECORDED_WITH
 from pyorch.traces.convert import hashable
+from pyorch.traces.records import MAKE_AGAIN
 from pyorch.units import LARGEST
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 
@@ -92,3 +94,21 @@ def _no_table(path: Path, error: Exception, again: str) -> str:
     """Return the line about a file that Parquet cannot read: damaged bytes fail in many ways."""
     why = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     return f"{path}: is damaged or no Parquet file ({why}). {again}"
+
+
+def read_inputs(folder: Path | str) -> dict[str, dict[str, "np.ndarray"]]:
+    """Return the tables that a run was given, by table and column.
+
+    Parameters
+    ----------
+    folder : path
+        Of the run; has ``tables.npz``.
+
+    Raises
+    ------
+    TraceError
+        They are not there, or not what was written.
+    """
+    path = Path(folder) / "tables.npz"
+    manifest.check(folder, path.name)
+    return read_archive(path, TraceError, MAKE_AGAIN)

@@ -55,6 +55,32 @@ def test_dir_shows_what_there_is():
     assert done.stdout == "[]\n"
 
 
+def shown(*command):
+    done = subprocess.run(
+        [sys.executable, "-m", "pyorch", *command], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.ns3
+def test_a_finished_run_needs_none_of_the_files_that_it_was_made_of(tmp_path):
+    hosts = "".join(f"{node},0\n" for node in range(4))
+    (tmp_path / "nodes.csv").write_text(f"node,is_switch\n{hosts}4,1\n")
+    links = "".join(f"{node},4,{100 * 10**9},500000\n" for node in range(4))
+    (tmp_path / "links.csv").write_text(f"node_a,node_b,rate_bps,delay_ps\n{links}")
+    (tmp_path / "flows.csv").write_text("src,dst,bytes\n0,1,1000\n2,3,90000\n")
+    run = pyorch.run(SMALL | {
+        "topology": {"type": "from_file", "nodes": "nodes.csv", "links": "links.csv"},
+        "workload": {"type": "flow_table", "file": "flows.csv"},
+    })  # fmt: skip
+    before = shown("show", str(run.folder)), shown("results", "--csv")
+    for path in tmp_path.glob("*.csv"):
+        path.unlink()
+
+    assert (shown("show", str(run.folder)), shown("results", "--csv")) == before
+    assert "finished" in before[1] and "90 kB" in before[0]
+
+
 def test_one_message_arrives_when_it_must():
     # By hand: 4096 B and headers of 62 B, 16 B more for the first packet, 20 B of framing, four
     # links of 500 ns: 4 x 500 ns + 4 x (frame + framing) x 8 / 800 Gb/s.
