@@ -7,8 +7,8 @@ As a program it runs the cases that an expression chooses, and writes a CSV:
 
 Rows and matrices are those of uet-htsim 40ccb05, under the BSD 2-clause licence.
 `published.csv.gz` has a row for each result in htsim/sim/datacenter/results (861 permutations and
-1440 incasts), by the version of its code that made it: f1f54d0 (July 2024) and 1af36c4 (August
-2024). `published_ours.csv.gz` has the cases that were run here. `matrices_8192.npz` has who sends
+1440 incasts). The first results came with commit f1f54d0 (July 2024), the second ones with 1af36c4
+(August 2024). `published_ours.csv.gz` has the cases that were run here. `matrices_8192.npz` has who sends
 to whom: of a permutation source and destination, of an incast to host 0 source and start [us].
 
 Constants are htsim's: frames of 4150 B, 64 B of them headers, control frames of 64 B, no framing;
@@ -145,9 +145,9 @@ def compared() -> pd.DataFrame:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the distribution of ratios by traffic, control, network and version."""
+    """Return the distribution of ratios by traffic, control, network and first or second results."""
     fabric = np.where(rows["oversubscription"] == 1, "full", "oversubscribed")
-    keys = [rows["traffic"], rows["control"], fabric, rows["version"]]
+    keys = [rows["traffic"], rows["control"], fabric, rows["results"]]
     ratio = rows.groupby(keys, sort=False)["ratio"]
     return pd.DataFrame(
         {
@@ -163,12 +163,12 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 def table(rows: pd.DataFrame) -> str:
     """Return the summary as a table of docs/validation.md."""
-    names = ["traffic, control", "network", "version", "rows", "median", "within 2 %", "within 6 %",
+    names = ["traffic, control", "network", "results", "rows", "median", "within 2 %", "within 6 %",
              "least, most"]  # fmt: skip
     lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
-    for (traffic, control, fabric, version), row in summary(rows).iterrows():
+    for (traffic, control, fabric, results), row in summary(rows).iterrows():
         lines.append(
-            f"| {traffic}s, {control.upper()} | {fabric} | {version} | {row['rows']:.0f}"
+            f"| {traffic}s, {control.upper()} | {fabric} | {results} | {row['rows']:.0f}"
             f" | {row['median']:.3f}"
             f" | {100 * row['within_2']:.0f} % | {100 * row['within_6']:.0f} %"
             f" | {row['least']:.2f}, {row['most']:.2f} |"
