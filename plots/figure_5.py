@@ -36,7 +36,8 @@ def draw(figure, fct, slowdown, fluid, draws):
     """Draw the distribution on the left, the slowest flows and their fluid values on the right."""
     n_rows = slowdown["variant"].nunique() + 1
     left, right = figures.panels(figure, [2.5, max(2.5, 0.8 + 0.25 * n_rows)], ratios=[1, 1.2])
-    optimal_ps = slowdown["optimal_fct_ps"].max()
+    first = slowdown["variant"] == slowdown["variant"].iloc[0]  # headers of others may be longer
+    optimal_ps = slowdown.loc[first, "optimal_fct_ps"].max()
     unit, unit_ps = ("ms", PS_PER_MS) if optimal_ps >= PS_PER_MS / 2 else ("us", PS_PER_US)
     optimal = optimal_ps / unit_ps
     drawn = [

@@ -25,7 +25,8 @@ def draw(figure, slowdown, fluid):
     ideal = fluid.assign(fct_us=fluid["fluid_p100_ps"] / PS_PER_US)
     looks = figures.styles(variants(measured))
     (ax,) = figures.panels(figure, [3.2])
-    optimal = measured["optimal_fct_ps"].max() / PS_PER_US
+    first = measured["variant"] == measured["variant"].iloc[0]  # headers of others may be longer
+    optimal = measured.loc[first, "optimal_fct_ps"].max() / PS_PER_US
     for place, (variant, look) in enumerate(looks.items()):
         draw_seeds(ax, measured[measured["variant"] == variant], look, place, len(looks))
     if len(ideal):

@@ -206,9 +206,34 @@ def gray():
     ]
 
 
+def mrc_links():
+    """Of the second message: small network, and 8192 hosts."""
+    small, large = (
+        shown(name).pivot_table(index="variant", columns=["message", "gone"], values="over_least")
+        for name in ("mrc_links", "mrc_links_paper")
+    )
+    assert large.shape == small.shape == (4, 8)
+    second, none, most = small[1, 64], large[1, 0], large[1, 64]
+    table = shown("mrc_links_paper")
+    waited = table[table["waited"] > 0]
+    assert set(waited["variant"]) == {"mrc"} and waited["gone"].tolist() == [64, 64]
+    assert large.loc["rocev2"].nunique() == 1 and set(table["of"]) == {8192}
+    lost = table[(table["variant"] == "sprayed") & (table["gone"] > 0)]
+    assert lost["over_least"].between(1.65, 1.8).all()
+    return [
+        f"takes {second['mrc']:.1f} times the time of its payload with MRC-like,"
+        f" {second['nscc']:.1f} with UEC and {second['sprayed']:.1f} sprayed",
+        f"takes {most['mrc']:.2f} times with MRC-like, {most['nscc']:.2f} with UEC and"
+        f" {most['sprayed']:.2f} sprayed",
+        f"without a lost link {none['mrc']:.2f}, {none['nscc']:.2f} and {none['sprayed']:.2f}",
+        "do {} of 8192 first messages and {} second message".format(*waited["waited"]),
+        f"takes {most['rocev2']:.1f} times whatever is gone",
+    ]
+
+
 @pytest.mark.parametrize("answer", [
-    gray, recovery, collision_size, where_to_spray, monitoring, tenants, placement, lost_parts,
-    scale_up, oversubscription, queue_pairs,
+    gray, mrc_links, recovery, collision_size, where_to_spray, monitoring, tenants, placement,
+    lost_parts, scale_up, oversubscription, queue_pairs,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
 def test_an_answer_has_the_numbers_of_its_figure(answer):
     text = section(answer.__name__)

@@ -160,6 +160,29 @@ def test_the_table_of_figure_6_with_every_transport_shows_what_was_measured():
     assert over.loc["RoCEv2 (go-back-N, PFC)", 1.0] > over.loc["Single path, best effort", 1.0] > 5
 
 
+def mean_of_1024(figure, column="slowest_fct_ps", active=None):
+    table = pd.read_csv(RESULTS / figure / "1024_hosts" / "slowdown.csv")
+    if active:
+        table = table[table["workload.active"] == active]
+    return table.groupby("variant")[column].mean()
+
+
+def test_mrc_like_is_beside_the_others_of_1024_hosts():
+    page = " ".join(PAGE.split())
+    alone = mean_of_1024("figure_5") / 1e9
+    assert (
+        f"MRC-like takes {alone['mrc']:.3f} ms, sprayed {alone['sprayed']:.3f} and SMaRTT with REPS"
+        f" {alone['smartt']:.3f}."
+    ) in page
+
+    of_all = mean_of_1024("figure_6", active=1.0) / 1e6
+    assert f"takes {of_all['mrc']:.0f} us and that of NSCC {of_all['nscc']:.0f} us." in page
+    longer = mean_of_1024("figure_6", "optimal_fct_ps")
+    assert f"its optimum is {100 * (longer['mrc'] / longer['nscc'] - 1):.0f} % longer" in page
+    over = mean_of_1024("figure_6", "over_optimal_p100", active=0.25)
+    assert 0.97 < over["mrc"] < over["nscc"] < 1.01
+
+
 def test_the_table_of_figure_5_with_1024_hosts_shows_what_was_measured():
     over, fluid = (
         pd.read_csv(RESULTS / "figure_5" / "1024_hosts" / f"{table}.csv").groupby(

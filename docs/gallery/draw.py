@@ -4,6 +4,7 @@
 make gallery                     # all of docs/gallery
 make papers                      # all of docs/papers
 python docs/gallery/draw.py incast
+python docs/gallery/draw.py mrc_links_paper    # at --scale paper
 """
 
 import contextlib
@@ -26,6 +27,7 @@ NAMES = {
     for folder in ("gallery", "papers")
 }
 RESULTS = ""  # elsewhere than in results/ of the folder
+PAPER = "_paper"  # a scenario of this ending is drawn at --scale paper
 #: What the pages of runs show, in looks/: two variants side by side, and what is recorded of them.
 #: The site makes the pages.
 LOOKS = {
@@ -40,28 +42,29 @@ def place_of(name: str) -> Path:
     return DOCS / next(folder for folder, names in NAMES.items() if name in names)
 
 
-def runs_of(name: str) -> dict[str, list]:
+def runs_of(name: str, scale: str) -> dict[str, list]:
     """Return the finished runs of a scenario by variant; what is finished is not run again."""
     place, found = place_of(name), {}
     file = place / "scenarios" / f"{name}.yaml"
     folder = Path(RESULTS).parent if RESULTS else place
     # One process loads the engine once and makes all runs.
     with contextlib.chdir(folder), ProcessPoolExecutor(1) as one:
-        pyorch.sweep(file, executor=one, progress=False)
-    for point in choose(file):
+        pyorch.sweep(file, scale=scale, executor=one, progress=False)
+    for point in choose(file, scale):
         run = pyorch.run(
-            file, variant=point.variant or None, case=point.case or None, seed=point.spec.seed,
-            set=point.point, results=RESULTS or place / "results",
+            file, scale=scale, variant=point.variant or None, case=point.case or None,
+            seed=point.spec.seed, set=point.point, results=RESULTS or place / "results",
         )  # fmt: skip
         found.setdefault(point.variant or name, []).append(run)
     return found
 
 
-def draw(name: str, width: str = "page") -> tuple:
+def draw(name: str, width: str = "page", scale: str = "laptop") -> tuple:
     """Return the figure of a scenario, the table of what it shows, and its caption."""
     script = runpy.run_path(str(place_of(name) / "plots" / f"{name}.py"))
-    figure, data = drawn(script["draw"], {"runs": runs_of(name)}, "", width)
-    return figure, data, " ".join(script["__doc__"].split()) + "\n"
+    figure, data = drawn(script["draw"], {"runs": runs_of(name, scale)}, "", width)
+    said = "" if scale == "laptop" else f" Scale: {scale}."
+    return figure, data, " ".join(script["__doc__"].split()) + said + "\n"
 
 
 def look(name: str) -> bytes:
@@ -80,8 +83,9 @@ def as_csv(data) -> io.StringIO:
 def main(words: list[str]) -> None:
     """Draw the figures of these scenarios, or of these folders."""
     for name in [name for word in words for name in NAMES.get(word, [word])]:
-        figure, data, caption = draw(name)
-        folder = place_of(name) / "figures"
+        scenario = name.removesuffix(PAPER)
+        figure, data, caption = draw(scenario, scale="laptop" if scenario == name else "paper")
+        folder = place_of(scenario) / "figures"
         figures.save(figure, name, data, folder, caption)
         for suffix in ("pdf", "svg"):  # the pages show the PNG
             (folder / f"{name}.{suffix}").unlink()

@@ -76,7 +76,7 @@ def wrapped(text: str) -> list[str]:
 
 
 def _sentence(text: str) -> str:
-    return (text[:1].upper() + text[1:]).replace("Mrc ", "MRC ")
+    return (text[:1].upper() + text[1:]).replace("Mrc ", "MRC ").replace("Hpn ", "HPN ")
 
 
 def main() -> None:

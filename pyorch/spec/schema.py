@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from types import GenericAlias
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema, create_model, field_validator
+from pydantic import Field, WithJsonSchema, create_model, field_validator, model_validator
 
-from pyorch.spec import messages, sections
+from pyorch.spec import host_presets, messages, sections
 from pyorch.spec.engine import Engine
 from pyorch.spec.fields import Closed, Count, DelayPs, Name, Number, Plugin, RateBps, TimePs
+from pyorch.spec.limits import LONGEST_TEXT
 from pyorch.spec.parts import REACHES
 from pyorch.spec.resolved import Typed
 from pyorch.spec.typeids import TypeIds
@@ -53,7 +54,28 @@ class Link(Closed):
 
 
 class Host(Closed):
-    """What each message of a transport costs the hosts at its ends; by default nothing."""
+    """What each message of a transport costs the hosts at its ends; by default nothing.
+
+    `preset` is an interface whose vendor states some of the options; what stands beside it counts
+    instead of them.
+    """
+
+    preset: Annotated[str, Field(max_length=LONGEST_TEXT)] | None = Field(None, exclude=True)
+
+    @field_validator("preset")
+    @classmethod
+    def _known(cls, preset: str | None) -> str | None:
+        """Refuse a name that no preset has."""
+        if preset is not None:
+            host_presets.read(preset)
+        return preset
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_preset(cls, given: Any) -> Any:
+        """Add what the preset says, if there is one."""
+        name = given.get("preset") if isinstance(given, dict) else None
+        return host_presets.read(name) | given if name in host_presets.names() else given
 
 
 class Transport(Typed):

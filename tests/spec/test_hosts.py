@@ -2,6 +2,7 @@
 """What messages cost hosts, in a scenario, a spec and a program."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from pyorch import spec as specs
 from pyorch.errors import SpecError
 from pyorch.render import render_script
+from pyorch.spec import host_presets
+
+ROOT = Path(__file__).parents[2]
 
 FREE = "transport: {type: ns3::RoceTransport}"
 COSTLY = """\
@@ -57,6 +61,47 @@ def test_transports_may_cost_different_amounts(small):
     assert first.host is None and second.host.request_time_ps == 1_000_000
 
 
+def with_host(small, host):
+    return small.text.replace(FREE, f"{FREE[:-1]}, host: {host}}}")
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        # 1 / (330 million messages/s) = 3.03 ns; 16 lanes of 32 or 16 GT/s, 128 of 130 bits each.
+        ("{preset: connectx7-400g}", {"request_time_ps": 3030, "bus_rate_bps": 504_100_000_000}),
+        ("{preset: connectx6-200g}", {"request_time_ps": 0, "bus_rate_bps": 252_000_000_000}),
+        (
+            "{preset: connectx7-400g, bus_rate: none, outstanding: 16}",
+            {"request_time_ps": 3030, "bus_rate_bps": None, "outstanding": 16},
+        ),
+    ],
+)
+def test_a_preset_has_what_its_vendor_states_and_other_keys_count_instead(small, host, expected):
+    run = resolved(small, with_host(small, host))
+    costs = run.spec.plain()["transport"][0]["host"]
+
+    assert {key: costs[key] for key in expected} == expected
+    assert "preset" not in costs
+    written_out = "{request_time: 3030 ps, bus_rate: 504.1 Gb/s}"
+    if expected.get("bus_rate_bps") == 504_100_000_000:
+        assert run.id == resolved(small, with_host(small, written_out)).id
+
+
+def test_each_number_of_a_preset_has_its_source():
+    for path in host_presets.FOLDER.glob("*.yaml"):
+        for above, line in pairwise(path.read_text().splitlines()):
+            assert line.startswith("#") or above.startswith("#"), f"{path.name}: {line}"
+
+
+def test_the_page_has_all_presets():
+    page = (ROOT / "docs" / "scenarios.md").read_text()
+    for name in host_presets.names():
+        costs = host_presets.read(name)
+        cells = [costs.get("request_time", ""), costs.get("bus_rate", "")]
+        assert f"| `{name}` | {' | '.join(cells)} |".replace("|  |", "| |") in page
+
+
 @pytest.mark.parametrize(
     ("host", "said"),
     [
@@ -76,12 +121,17 @@ def test_transports_may_cost_different_amounts(small):
             "{request_size: 1 MB, message_time: 1 us}",
             "host.request_size: does nothing without request_time.",
         ),
+        (
+            "{preset: conectx7-400g}",
+            "transport.host.preset: no preset 'conectx7-400g' of hosts. There are connectx6-200g,"
+            " connectx7-400g. Did you mean connectx7-400g?",
+        ),
+        ("{preset: 7}", "transport.host.preset: "),
     ],
 )
 def test_what_is_no_cost_is_refused(small, host, said):
-    text = small.text.replace(FREE, f"{FREE[:-1]}, host: {host}}}")
     with pytest.raises(SpecError, match="small.yaml:7: ") as error:
-        resolved(small, text)
+        resolved(small, with_host(small, host))
     assert said in str(error.value)
 
 

@@ -47,14 +47,18 @@ def draw(figure, runs):
 
 
 def slowest(variant, found):
-    """Yield how long the slowest first and second message of each run take over the least time."""
+    """Yield how long the slowest first and second message of each run take over the least time.
+
+    `waited` of the `of` messages had a timeout.
+    """
     for run in found:
-        flows = run.metric("flow_times")
+        flows = run.metric("flow_times").merge(run.flows[["flow", "timeouts"]], on="flow")
         n_hosts = len(flows) // len(PARTS)
         over_least = flows["fct_ps"] / (flows["bytes"] * 8e12 / RATE_BPS)
         for message in PARTS:
+            own = flows["flow"] // n_hosts == message
             yield {
                 "variant": variant, "label": run.label, "gone": run.spec.failures[0].params.count,
-                "message": message,
-                "over_least": over_least[flows["flow"] // n_hosts == message].max(),
+                "message": message, "over_least": over_least[own].max(),
+                "waited": (flows.loc[own, "timeouts"] > 0).sum(), "of": own.sum(),
             }  # fmt: skip
