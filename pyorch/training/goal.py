@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reads and writes GOAL, the text in which LogGOPSim and ATLAHS have their task graphs.
 
-`goal_operations` says what the operations are. Lines may stand in any order.
+A file is read line by line; `goal_operations` says what its operations are.
 
 Source: Hoefler, Siebert and Lumsdaine, ICPP 2009, and LogGOPSim's grammar.
 """

@@ -3,8 +3,9 @@
 
 A `send` and the `recv` that it meets are one message: the k-th of each with the same two ranks and
 tag, in the order of the file. What requires a send waits for its acknowledgement, what requires a
-recv for the message. `calc 0` is a point in time and takes no cpu. What `irequires` another starts
-when the other has all that it waits for; that point in time is a barrier.
+recv for the message. Computations of a cpu are done one after the other; `calc 0` is a point in
+time and takes no cpu. What `irequires` another starts when the other has all that it waits for,
+whatever the order of lines; that point in time is a barrier.
 
 Source: Hoefler, Siebert and Lumsdaine, ICPP 2009.
 """
