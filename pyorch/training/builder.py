@@ -2,6 +2,7 @@
 """Puts a graph of tasks together, many alike at a time: one call, one array of rows."""
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,12 @@ from pyorch.training.graph import (
 )
 
 Rows = np.ndarray
+_AT_A_TIME = 2**16
+
+
+def pieces(n: int) -> Iterator[slice]:
+    """Yield parts of so many rows that a builder is given one after the other, to keep little."""
+    return (slice(begin, begin + _AT_A_TIME) for begin in range(0, n, _AT_A_TIME))
 
 
 class Builder:

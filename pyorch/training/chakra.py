@@ -13,7 +13,7 @@ Source: MLCommons Chakra, et_def.proto (fields of 2023), read and written withou
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from pyorch.spec.limits import LONGEST_PS
 from pyorch.training import chakra_nodes as cn
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.astra import System
-from pyorch.training.builder import Builder
+from pyorch.training.builder import Builder, pieces
 from pyorch.training.chakra_nodes import (
     COLL,
     COMP,
@@ -51,8 +51,6 @@ from pyorch.training.order import Ends, alone, in_order, partners
 _VERSION = "0.0.4"
 #: Streams that no attribute names: of the accelerator, of the CPU. Others are counted from here.
 _UNNAMED = {(False, None): 0, (True, None): 1}
-#: Rows that are added together.
-_AT_A_TIME = 2**16
 #: Nodes that wait, and for which.
 Pair = tuple[np.ndarray, np.ndarray]
 #: How many names a remark has at most.
@@ -146,9 +144,9 @@ def read(
     del turn, order, together
     is_send = nodes.of(lambda its: its.kind == SEND and not its.works)
     for task, after in waits:
-        for some in _pieces(len(task)):
+        for some in pieces(len(task)):
             build.wait(row[task[some]], ends[after[some]], is_send[after[some]])
-    for some in _pieces(len(recvs)):
+    for some in pieces(len(recvs)):
         build.wait(row[recvs[some]], row[sends[some]], AT_RECEIVER)
     _check_uses(missing, remarks)
     named = {dict(its.attributes).get("pg_name") for its in nodes.traits}
@@ -156,11 +154,6 @@ def read(
         remarks.counts[f"communicators that no node names: {listed(others)}"] = len(others)
     del nodes, waits, recvs, sends, row, ends, is_send
     return Trace(build.graph(), remarks.sentences(where, padded, missing.system))
-
-
-def _pieces(n: int) -> Iterator[slice]:
-    """Yield parts of so many rows, which are added together."""
-    return (slice(begin, begin + _AT_A_TIME) for begin in range(0, n, _AT_A_TIME))
 
 
 def _done(
@@ -216,7 +209,7 @@ def _tasks(build: Builder, nodes: Nodes, order: np.ndarray) -> np.ndarray:
     kinds = (COMPUTE, MESSAGE, BARRIER)
     lane_of = np.array([0 if its.works else 1 if its.kind == SEND else 2 for its in nodes.traits])
     trait, rank, amount, peer = map(nodes.column, ("trait", "rank", "amount", "peer"))
-    for piece in _pieces(len(order)):
+    for piece in pieces(len(order)):
         some = order[piece]
         lane, device = lane_of[trait[some]], rank[some]
         found, first = np.unique(lane, return_index=True)

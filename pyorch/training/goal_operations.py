@@ -17,7 +17,7 @@ import numpy as np
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import MOST_TASKS, MOST_WAITS
-from pyorch.training.builder import Builder
+from pyorch.training.builder import Builder, pieces
 from pyorch.training.graph import AT_RECEIVER, BARRIER, COMPUTE, MESSAGE, TaskGraph
 from pyorch.training.order import Ends, alone, in_order, partners
 
@@ -30,8 +30,6 @@ _LANES = ("message", "calc", "recv")
 #: Columns of operations, with the code of `array` of each.
 _COLUMNS = {"kind": "b", "rank": "i", "size": "q", "peer": "i", "tag": "I", "cpu": "i",
             "number": "Q"}  # fmt: skip
-#: Tasks that are added together.
-_AT_A_TIME = 2**16
 
 
 class Operations:
@@ -102,16 +100,13 @@ def built(
             key, f"{place(int(left.argmax()))}: waits for itself in a circle, so it never starts."
         )
     build = Builder(ranks)
-    for begin in range(0, n, _AT_A_TIME):
-        _add(build, {name: column[order[begin : begin + _AT_A_TIME]]
-                     for name, column in its.items()})  # fmt: skip
+    for some in pieces(n):
+        _add(build, {name: column[order[some]] for name, column in its.items()})
     row = np.empty(n, dtype=np.int32)
     row[order] = np.arange(n, dtype=np.int32)
-    for begin in range(0, len(task), _AT_A_TIME):
-        some = slice(begin, begin + _AT_A_TIME)
+    for some in pieces(len(task)):
         build.wait(row[task[some]], row[after[some]], its["kind"][after[some]] == SEND)
-    for begin in range(0, len(recvs), _AT_A_TIME):
-        some = slice(begin, begin + _AT_A_TIME)
+    for some in pieces(len(recvs)):
         build.wait(row[recvs[some]], row[sends[some]], AT_RECEIVER)
     del its, order, row, task, after, recvs, sends
     return build.graph()

@@ -17,7 +17,7 @@ from pyorch.spec import files
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import blocks
 from pyorch.trace_format._nccl_lines import Log
-from pyorch.training import _protobuf, chakra, goal, goal_binary, goal_operations
+from pyorch.training import _protobuf, builder, chakra, goal, goal_binary
 from pyorch.training._protobuf import frames
 from pyorch.training.order import Ends, alone, in_order, partners
 
@@ -53,8 +53,7 @@ def test_memory_grows_with_tasks_by_little_more_than_their_tables(form, monkeypa
     # Oracle: the difference of two sizes, so that what is read at a time does not count.
     for module in (files, _protobuf):
         monkeypatch.setattr(module, "_BLOCK_BYTES", 2**10)
-    for module in (chakra, goal_operations):
-        monkeypatch.setattr(module, "_AT_A_TIME", 2**7)
+    monkeypatch.setattr(builder, "_AT_A_TIME", 2**7)
     peaks, tasks = [], []
     for rounds in (8, 40):
         graph = of_goal(exchange(32, rounds))
