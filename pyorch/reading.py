@@ -46,8 +46,8 @@ def read_bytes(path: Path | str, most_bytes: int, error: Error, advice: str = ""
         raise _unreadable(path, problem, error, advice) from None
 
 
-def check_file(path: Path | str, most_bytes: int, error: Error, advice: str = "") -> None:
-    """Raise as `read_bytes` does, without reading."""
+def check_file(path: Path | str, most_bytes: int | None, error: Error, advice: str = "") -> None:
+    """Raise as `read_bytes` does, without reading; None: it may have any size."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError) as problem:  # a name with a NUL is a ValueError
@@ -55,7 +55,7 @@ def check_file(path: Path | str, most_bytes: int, error: Error, advice: str = ""
     if not stat.S_ISREG(found.st_mode):
         kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
         raise error(f"{shown(path)}: is {kind}, not a file. {advice}".rstrip())
-    if found.st_size > most_bytes:
+    if most_bytes is not None and found.st_size > most_bytes:
         raise error(
             f"{shown(path)}: has {found.st_size / _MB:,.0f} MiB; at most {most_bytes // _MB} MiB"
             f" are read. {advice}".rstrip()

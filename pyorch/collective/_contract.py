@@ -13,7 +13,11 @@ class Contract(Protocol):
     OPERATIONS: tuple[str, ...]
     Params: type[Closed]
     IN_NETWORK: bool  # switches add up what messages carry
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("IN_NETWORK",)
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("IN_NETWORK", "remarks")
+
+    @staticmethod
+    def remarks(params: Closed) -> tuple[str, ...]:
+        """Return sentences on what a file says and the messages do not follow."""
 
     @staticmethod
     def check(call: Call, params: Closed) -> None:

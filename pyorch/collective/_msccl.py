@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from pyorch.collective._chunks import KEY, Place
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import FileRef, xml_root
+from pyorch.spec.files import FileRef, unused_of, xml_root
 
 #: Names there to operations here.
 OPERATIONS = {
@@ -25,6 +25,13 @@ TYPES = {
     "rrcs": "racs", "rrs": "ras",
 }  # fmt: skip
 BUFFERS = ("i", "o", "s")
+#: What is used of each element, or says again what follows from its place; all else is named.
+_USED = {
+    "algo": "name coll ngpus nchunksperloop inplace",
+    "gpu": "id i_chunks o_chunks s_chunks",
+    "tb": "id send recv chan",
+    "step": "s type srcbuf srcoff dstbuf dstoff cnt depid deps hasdep",
+}
 _MOST_BYTES, _MOST_STEPS, _MOST_CHUNKS, _MOST_GPUS = 64 * 2**20, 10**6, 2**16, 2**12
 #: Chunks on all ranks together, those that all steps move, and messages: what is followed of them
 #: grows with the first two and with the square of the third. Public programs have 8064 messages.
@@ -52,13 +59,17 @@ class Block(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A file: thread blocks of each rank; a vector has so many `chunks`."""
+    """A file: thread blocks of each rank; a vector has so many `chunks`.
+
+    `unused` are elements and attributes that decide nothing.
+    """
 
     name: str
     operation: str
     chunks: int
     in_place: bool
     blocks: list[dict[int, Block]]
+    unused: str
 
 
 def read(file: FileRef) -> Program:
@@ -86,8 +97,9 @@ def read(file: FileRef) -> Program:
         "messages": (sum("s" in step.does for step in steps), _MOST_SENDS),
     })  # fmt: skip
     return Program(
-        root.get("name", ""), OPERATIONS[operation], chunks, root.get("inplace") == "1", blocks
-    )
+        root.get("name", ""), OPERATIONS[operation], chunks, root.get("inplace") == "1", blocks,
+        unused_of(root, _USED),
+    )  # fmt: skip
 
 
 def _check_most(where: str, numbers: dict[str, tuple[int, int]]) -> None:

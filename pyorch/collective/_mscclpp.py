@@ -4,15 +4,15 @@
 Source: microsoft/mscclpp 1f5f065, the plans of its repository and those that its language writes.
 """
 
-import json
 import math
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pyorch.collective._chunks import KEY, Place
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import FileRef, content, text
+from pyorch.spec.files import FileRef, content, json_value, listed, text
 
 #: Names there to operations here.
 COLLECTIVES = {
@@ -38,6 +38,23 @@ REFUSED = {
 }  # fmt: skip
 NAMES = (*SYNCS, *SIGNALS, *PUTS, *COPIES, *REDUCTIONS)
 CHANNELS = ("memory", "port")
+#: What is used of each section; all else is named.
+_USED = {
+    "": "name collective inplace min_message_size max_message_size gpus",
+    "gpus": "id input_chunks output_chunks scratch_chunks channels remote_buffers semaphores"
+    " threadblocks",
+    "gpus.channels": "channel_type connected_to",
+    "gpus.remote_buffers": "rank type access_channel_types",
+    "gpus.semaphores": "init_value",
+    "gpus.threadblocks": "id ops channels remote_buffer_refs",
+    "gpus.threadblocks.channels": "channel_type channel_ids",
+    "gpus.threadblocks.remote_buffer_refs": "access_channel_type remote_buffer_ids",
+    "gpus.threadblocks.ops": "name channel_type channel_ids barrier_id num_threadblocks"
+    " semaphore_ids src_buff dst_buff tbg_info",
+    "gpus.threadblocks.ops.src_buff": "type index size buffer_id",
+    "gpus.threadblocks.ops.dst_buff": "type index size buffer_id",
+    "gpus.threadblocks.ops.tbg_info": "tb_id tbg_size",
+}
 _MOST_BYTES, _MOST_OPERATIONS, _MOST_CHUNKS, _MOST_GPUS = 64 * 2**20, 10**6, 2**16, 2**12
 #: Chunks on all ranks together, and those in all operands; channels of a type to all peers.
 _MOST_HELD, _MOST_MOVED, _MOST_CHANNELS = 10**6, 10**6, 2**14
@@ -65,7 +82,10 @@ class Operation(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A file: operations of each thread block of each rank; a vector has so many `chunks`."""
+    """A file: operations of each thread block of each rank; a vector has so many `chunks`.
+
+    `unused` are keys that decide nothing.
+    """
 
     operation: str
     chunks: int
@@ -74,6 +94,7 @@ class Plan(NamedTuple):
     most_bytes: int
     blocks: list[list[list[Operation]]]
     semaphores: list[list[int]]
+    unused: str
 
 
 def read(file: FileRef) -> Plan:
@@ -81,11 +102,22 @@ def read(file: FileRef) -> Plan:
     where = file["path"]
     if (n_bytes := len(content(file))) > _MOST_BYTES:
         raise FieldError(KEY, f"{where}: {n_bytes} B; at most {_MOST_BYTES}.")
-    try:
-        found = json.loads(text(file, KEY))
-    except (ValueError, RecursionError) as error:
-        raise FieldError(KEY, f"{where}: is no JSON: {str(error)[:80]}.") from None
-    return _Reader(where).plan(found)
+    return _Reader(where).plan(json_value(text(file, KEY), where, KEY))
+
+
+def _unused(value: Any, place: str = "") -> Iterator[str]:
+    """Yield the keys of an object, and of those in it, that are not used."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _unused(one, place)
+    elif isinstance(value, dict):
+        known = _USED.get(place, "").split()
+        for key, its in value.items():
+            inner = f"{place}.{key}".lstrip(".")
+            if key not in known:
+                yield inner
+            elif inner in _USED:
+                yield from _unused(its, inner)
 
 
 class _Reader:
@@ -135,6 +167,7 @@ class _Reader:
             COLLECTIVES[name], chunks, found.get("inplace") is True,
             self._number(found, "min_message_size", "", 0, 2**64, 0),
             self._number(found, "max_message_size", "", 0, 2**64, 2**64), blocks, semaphores,
+            listed(set(_unused(found))),
         )  # fmt: skip
 
     def _groups(self, block: Any, at: str) -> list[int]:

@@ -53,6 +53,12 @@ def counts(call: Call, params: Params) -> Counts:
     return counted(graph(call, params), call.ranks)
 
 
+def remarks(params: Params) -> tuple[str, ...]:
+    """Return what of the file is not used."""
+    unused = _program(params)[0].unused
+    return (f"{params.file['path']}: not used: {unused}.",) if unused else ()
+
+
 def _program(params: Params) -> tuple[Program, Graph]:
     return _followed(params.file["path"], params.file["sha256"])
 

@@ -76,6 +76,12 @@ def counts(call: Call, params: Params) -> Counts:
     return counted(graph(call, params), call.ranks)
 
 
+def remarks(params: Params) -> tuple[str, ...]:
+    """Return what of the file is not used."""
+    unused = _plan(params)[0].unused
+    return (f"{params.file['path']}: not used: {unused}.",) if unused else ()
+
+
 def _plan(params: Params) -> tuple[Plan, Graph, np.ndarray]:
     return _followed(params.file["path"], params.file["sha256"])
 

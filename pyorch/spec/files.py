@@ -7,14 +7,15 @@ that it is found again, and its SHA-256, so that a run is never made from anothe
 
 import hashlib
 import io
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 from xml.etree import ElementTree
 
 import numpy as np
@@ -34,11 +35,20 @@ _KEYS = {"path", "sha256"}
 FileRef = dict[str, str]
 TABLE_SUFFIXES = (".csv", ".parquet")
 _MOST_LISTED = 20
+_BLOCK_BYTES = 2**20
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def _settle(value: object, info: ValidationInfo) -> FileRef:
     """Return path and digest of the file that a scenario names."""
+    return _settled(value, info, LARGEST_TABLE_BYTES)
+
+
+def _settle_streamed(value: object, info: ValidationInfo) -> FileRef:
+    return _settled(value, info, None)
+
+
+def _settled(value: object, info: ValidationInfo, most_bytes: int | None) -> FileRef:
     context = info.context or {}
     if context.get("stored") and isinstance(value, dict) and value.keys() == _KEYS:
         if not (isinstance(value["path"], str) and _is_digest(value["sha256"])):
@@ -53,7 +63,7 @@ def _settle(value: object, info: ValidationInfo) -> FileRef:
     near = did_you_mean(path.name, beside) if path.name not in beside else ""
     advice = f"The name is relative to the folder of the scenario.{near}"
     try:
-        check_file(path, LARGEST_TABLE_BYTES, SpecError, advice)
+        check_file(path, most_bytes, SpecError, advice)
         stat = path.stat()
         return {"path": str(path), "sha256": _digest(str(path), stat.st_mtime_ns, stat.st_size)}
     except SpecError as error:
@@ -68,6 +78,10 @@ def _is_digest(text: object) -> bool:
 _FileName = Annotated[str, Field(min_length=1, description="A file, relative to the scenario.")]
 #: A field that holds the name of a file in YAML, and its path and SHA-256 in a resolved spec.
 InputFile = Annotated[dict[str, str], BeforeValidator(_settle, json_schema_input_type=_FileName)]
+#: The same, of any size, for readers that do not keep it (`opened`).
+StreamedFile = Annotated[
+    dict[str, str], BeforeValidator(_settle_streamed, json_schema_input_type=_FileName)
+]
 
 
 @lru_cache(maxsize=256)
@@ -94,17 +108,58 @@ def files_of(spec: object) -> Iterator[FileRef]:
         yield from files_of(part)
 
 
-@lru_cache(maxsize=16)
-def _content(path: str, sha256: str) -> bytes:
-    if (folder := os.environ.get(BESIDE)) and (beside := Path(folder, sha256)).is_file():
-        path = str(beside)
-    content = read_bytes(path, LARGEST_TABLE_BYTES, SpecError, "Put it back.")
-    if hashlib.sha256(content).hexdigest() != sha256:
+def _place(path: str, sha256: str) -> str:
+    """Return where a file is: at its path, or beside those of a run that came from elsewhere."""
+    folder = os.environ.get(BESIDE)
+    return str(beside) if folder and (beside := Path(folder, sha256)).is_file() else path
+
+
+def _check(digest: str, path: str, sha256: str) -> None:
+    if digest != sha256:
         raise SpecError(
             f"{path}: its content has changed since this run was named. Start again: the run of"
             " the new content has another name."
         )
+
+
+@lru_cache(maxsize=16)
+def _content(path: str, sha256: str) -> bytes:
+    path = _place(path, sha256)
+    content = read_bytes(path, LARGEST_TABLE_BYTES, SpecError, "Put it back.")
+    _check(hashlib.sha256(content).hexdigest(), path, sha256)
     return content
+
+
+@contextmanager
+def opened(file: FileRef) -> Iterator[BinaryIO]:
+    """Open a file of a resolved spec, of any size, for a reader that does not keep it.
+
+    Raises
+    ------
+    SpecError
+        It is gone, or holds something else than when the run was named.
+    """
+    path = _place(file["path"], file["sha256"])
+    check_file(path, None, SpecError, "Put it back.")
+    with open(path, "rb") as stream:
+        stat = os.fstat(stream.fileno())
+        _check(_digest(path, stat.st_mtime_ns, stat.st_size), path, file["sha256"])
+        yield stream
+
+
+def blocks(stream: BinaryIO, longest: int) -> Iterator[bytes]:
+    """Yield a stream in pieces that end where a line ends.
+
+    A longer line than `longest` comes without its middle, so that none is kept: it is longer still.
+    """
+    rest = b""
+    while piece := stream.read(_BLOCK_BYTES):
+        whole, end, rest_ = (rest + piece).rpartition(b"\n")
+        rest = rest_ if len(rest_) <= 4 * longest else rest_[:longest] + rest_[-2 * longest :]
+        if end:
+            yield whole + end
+    if rest:
+        yield rest
 
 
 def content(file: FileRef) -> bytes:
@@ -146,6 +201,29 @@ def yaml_value(file: FileRef, key: str) -> Any:
         raise FieldError(key, str(error)) from None
 
 
+def json_value(given: str, where: str, key: str) -> Any:
+    """Return the value of a JSON text, from the file `where`; `key` of the scenario names it.
+
+    Raises
+    ------
+    FieldError
+        It is no JSON, nested too deep, or says a key twice: JSON would silently keep the last one.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise FieldError(key, f"{where}: key {quoted(twice)} stands twice. Keep one.")
+        return found
+
+    try:
+        return json.loads(given, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise FieldError(key, f"{where}: is no JSON: {str(error)[:80]}.") from None
+
+
 def xml_root(
     file: FileRef, key: str, tag: str, most_bytes: int = LARGEST_TEXT_BYTES
 ) -> ElementTree.Element:
@@ -180,6 +258,27 @@ def xml_root(
     if root.tag != tag:
         raise FieldError(key, f"{where}: begins with {quoted(root.tag[:40])}, not with {tag}.")
     return root
+
+
+def unused_of(root: ElementTree.Element, used: Mapping[str, str]) -> str:
+    """Return what an XML file has and a reader does not use, as a remark lists it.
+
+    Parameters
+    ----------
+    root : Element
+        The first one.
+    used : mapping of str to str
+        Of each element that is used, the names of attributes, with blanks between them.
+    """
+    found: set[str] = set()
+    for element in root.iter():
+        if (known := used.get(element.tag)) is None:
+            found.add(element.tag)
+            continue
+        found |= {f"{element.tag} {name}" for name in element.attrib.keys() - known.split()}
+        if any((text or "").strip() for text in (element.text, *(its.tail for its in element))):
+            found.add(f"text of {element.tag}")
+    return listed(found)
 
 
 def listed(names: Iterable[str]) -> str:

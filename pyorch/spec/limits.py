@@ -14,6 +14,8 @@ MOST_FLOWS = 5_000_000
 MOST_ROWS = 20_000_000
 #: Computations, messages and barriers of a run.
 MOST_TASKS = 20_000_000
+#: Which of them wait for which, as a file says it.
+MOST_WAITS = 100_000_000
 #: Outages of links in a run.
 MOST_OUTAGES = 200_000
 #: Columns of a table that somebody else has made.

@@ -34,7 +34,11 @@ SECTIONS = {
     "ep1": {"device", "instance", "component"},
     "ep2": {"device", "instance", "component"},
     "physical": {"bandwidth", "latency"},
+    "bandwidth": {"choice", *BANDWIDTHS, TRANSFERS},
+    "latency": {"choice", *LATENCIES},
 }  # fmt: skip
+#: Sections that are no lists.
+_INNER = {"ep1", "ep2", "physical", "bandwidth", "latency"}
 _ELEMENT = re.compile(r"([^\[\].]+)(?:\[([-+0-9:]*)\])?")
 _DEEPEST = 10
 
@@ -129,15 +133,15 @@ class Infrastructure:
         if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
             raise self.error(f"{key} is no list of sections")
         self.note_unused(key, found)
-        for inner in ("ep1", "ep2", "physical"):
-            its = [part[inner] for part in found if isinstance(part.get(inner), dict)]
-            self.note_unused(inner, its)
         return found
 
     def note_unused(self, key: str, sections: list[dict]) -> None:
-        """Note the keys of sections that the format has not."""
+        """Note the keys of sections, and of those in them, that the format has not."""
         names = {name for section in sections for name in section}
         self.unused |= {f"{key}.{name}" for name in names - SECTIONS[key]}
+        for inner in names & _INNER:
+            its = [part[inner] for part in sections if isinstance(part.get(inner), dict)]
+            self.note_unused(inner, its)
 
     def name(self, section: dict, what: str) -> str:
         """Return the name of a section."""

@@ -34,6 +34,7 @@ KEYS = {
     "topology": "nodes groups kinds defaults links",
     "topology.links": "type endpoints endpoint host-interface mode remote vni dst-port src-port"
     " labels",
+    "topology.links.endpoints": "node interface mac ipv4 ipv6",
     "topology.nodes": "aliases auto-remove binds cap-add certificate cgroup-parent cgroupns-mode"
     " cmd components config cpu cpu-set credentials devices dns enforce-startup-config entrypoint"
     " env env-files exec extras group healthcheck hostname image image-pull-policy kind labels"
@@ -136,14 +137,24 @@ def _read(path: str, sha256: str) -> _Lab:
                     KEY, f"{where}: there is no node {quoted(end)}.{did_you_mean(end, kinds)}"
                 )
         cables.append((ends[0], ends[1]))
+    return _Lab(kinds, cables, n_outside, listed(_unused(root, lab, rows, path)))
+
+
+def _unused(root: dict, lab: dict, rows: list[dict], path: str) -> Iterator[str]:
+    """Yield the keys that the format does not have, each with its section."""
+    ends = [end for row in rows for end in (*(row.get("endpoints") or ()), row.get("endpoint"))]
     sections = {"": [root], "topology": [lab], "topology.links": rows,
-                "topology.nodes": [node for node in lab["nodes"].values() if node]}  # fmt: skip
-    unused = {
-        f"{place}.{key}".lstrip(".")
-        for place, its in sections.items() for section in its
-        for key in section if key not in KEYS[place].split()
-    }  # fmt: skip
-    return _Lab(kinds, cables, n_outside, listed(unused))
+                "topology.links.endpoints": [end for end in ends if isinstance(end, dict)],
+                "topology.defaults": [lab.get("defaults") or {}]}  # fmt: skip
+    for name in ("nodes", "groups", "kinds"):
+        its = _section(lab.get(name) or {}, path, f"topology.{name}")
+        sections[f"topology.{name}"] = [
+            _section(one or {}, path, f"topology.{name}.{key}") for key, one in its.items()
+        ]
+    for place, found in sections.items():
+        known = KEYS.get(place, KEYS["topology.nodes"]).split()
+        names = {key for one in found for key in one if key not in known}
+        yield from (f"{place}.{name}".lstrip(".") for name in names)
 
 
 def _kinds(lab: dict, path: str) -> dict[str, tuple[str, str]]:

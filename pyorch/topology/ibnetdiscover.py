@@ -20,7 +20,7 @@ import numpy as np
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import Closed, FieldError
-from pyorch.spec.files import FileRef, InputFile, text
+from pyorch.spec.files import FileRef, InputFile, listed, text
 from pyorch.spec.limits import MOST_NODES
 from pyorch.spec.resolved import Link
 from pyorch.topology import _graph
@@ -33,17 +33,18 @@ LANE_BPS = {
     "XDR": 2 * 10**11,
 }  # fmt: skip
 _NODE = re.compile(
-    r'(Switch|Ca)\s+\d+\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"(?:.*?#\s*"([^"]*)")?.*', re.ASCII
+    r'(Switch|Ca)\s+\d+\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"\s*(?:#\s*(?:"([^"]*)")?.*)?', re.ASCII
 )
 _PORT = re.compile(
     r"\[(\d{1,3})\](?:\[ext \d+\])?(?:\([0-9a-fA-Fx]+\))?"
-    r'\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"\[(\d{1,3})\](.*)',
+    r'\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"\[(\d{1,3})\](?:\([0-9a-fA-Fx]+\))?\s*(#.*)?',
     re.ASCII,
 )
 _SPEED = re.compile(r".*\s(\d+)x([A-Z]+\d*)\s*", re.ASCII)
 _WIDTHS = ("1", "2", "4", "8", "12")
-#: What says nothing of links.
-_OTHER = re.compile(r"#.*|\w+=.*|(Non-)?Chassis\b.*|ibwarn:.*|")
+#: What says nothing of links; a line of ``name=`` names a node by its hardware.
+_OTHER = re.compile(r"#.*|(\w+)=\S*\s*(?:#.*)?|(?:Non-)?Chassis\b.*|ibwarn:.*|")
+_NAMES = ("vendid", "devid", "sysimgguid", "switchguid", "caguid", "rtguid")
 _AGGREGATION = "Aggregation Node"
 
 Port = tuple[str, int]
@@ -56,12 +57,13 @@ class Params(Closed):
 
 
 class _Found(NamedTuple):
-    """Adapters and switches by name, cables with their rates, and what was left out."""
+    """Adapters and switches by name, cables with their rates, and what is not used."""
 
     hosts: list[str]
     switches: list[str]
     cables: dict[tuple[Port, Port], int | None]
     aggregation_nodes: int
+    unused: str
 
 
 def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
@@ -82,10 +84,13 @@ def counts(params: Params) -> dict[str, int]:
 
 
 def remarks(params: Params) -> tuple[str, ...]:
-    """Return how many aggregation nodes are left out."""
-    if not (n := _read(*_file(params)).aggregation_nodes):
-        return ()
-    return (f"{params.file['path']}: {n} aggregation nodes of switches are left out.",)
+    """Return how many aggregation nodes are left out, and what is not used."""
+    found, said = _read(*_file(params)), []
+    if n := found.aggregation_nodes:
+        said.append(f"{n} aggregation nodes of switches are left out.")
+    if found.unused:
+        said.append(f"not used: {found.unused}.")
+    return tuple(f"{params.file['path']}: {line}" for line in said)
 
 
 def _file(params: Params) -> tuple[str, str]:
@@ -144,7 +149,8 @@ def _read(path: str, sha256: str) -> _Found:
             KEY, f"{path}: {len(names)} nodes with links; there are 2 to {MOST_NODES}. Is it what"
             " ibnetdiscover prints?",
         )  # fmt: skip
-    return _Found(hosts, switches, kept, len(inside))
+    said = {line[1] for line in map(_OTHER.fullmatch, map(str.strip, lines)) if line and line[1]}
+    return _Found(hosts, switches, kept, len(inside), listed(said.difference(_NAMES)))
 
 
 def _ports(lines: list[str], path: str) -> Iterator[tuple[str, Port, Port | None, int | None, str]]:
@@ -161,7 +167,7 @@ def _ports(lines: list[str], path: str) -> Iterator[tuple[str, Port, Port | None
             if not node:
                 raise FieldError(KEY, f"{where}: {quoted(line[:60])}: a port before any node.")
             near, far = (node, int(port[1])), (port[2], int(port[3]))
-            yield where, near, far, _rate_bps(port[4], where), ""
+            yield where, near, far, _rate_bps(port[4] or "", where), ""
         elif not _OTHER.fullmatch(line):
             raise FieldError(
                 KEY, f"{where}: {quoted(line[:60])} is no line of ibnetdiscover: Switch or Ca, or a"

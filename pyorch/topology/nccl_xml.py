@@ -22,7 +22,7 @@ import numpy as np
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import Closed, FieldError
-from pyorch.spec.files import InputFile, listed, xml_root
+from pyorch.spec.files import InputFile, unused_of, xml_root
 from pyorch.spec.limits import MOST_NODES
 from pyorch.spec.resolved import Link
 from pyorch.topology import _graph
@@ -147,13 +147,9 @@ def _read(path: str, sha256: str) -> _Found:
     pairs_bps = _pairs_bps(in_order, sorted(gpus), path)
     number = {what: sum(1 for _ in root.iter(tag)) for tag, what in _LEFT_OUT.items()}
     number["PCIe devices"] -= min(len(gpus), number["PCIe devices"])  # those of the GPUs
-    unused = {
-        f"{element.tag} {name}" for element in root.iter() if element.tag in _KNOWN
-        for name in element.attrib if name not in _KNOWN[element.tag].split()
-    } | {element.tag for element in root.iter() if element.tag not in _KNOWN}  # fmt: skip
     return _Found(
         tuple(gpu.rate_bps for gpu in in_order), pairs_bps,
-        tuple((what, n) for what, n in number.items() if n), listed(unused),
+        tuple((what, n) for what, n in number.items() if n), unused_of(root, _KNOWN),
     )  # fmt: skip
 
 

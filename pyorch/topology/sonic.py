@@ -93,12 +93,14 @@ def remarks(params: Params) -> tuple[str, ...]:
     cables, unused = _read(path, params.file["sha256"])
     kept, n_loops = _kept(params)
     n_others = len(cables) - len(kept) - n_loops
-    said = [f"not used: columns {listed(unused)}."] if unused else []
+    said = [f"{path}: not used: columns {listed(unused)}."] if unused else []
+    if params.devices and (more := _kinds(params.devices["path"], params.devices["sha256"])[1]):
+        said.append(f"{params.devices['path']}: not used: columns {listed(more)}.")
     if n_loops:
-        said.append(f"{n_loops} cables of a device to itself are left out.")
+        said.append(f"{path}: {n_loops} cables of a device to itself are left out.")
     if n_others:
-        said.append(f"{n_others} cables of other devices than `only` names are left out.")
-    return tuple(f"{path}: {line}" for line in said)
+        said.append(f"{path}: {n_others} cables of other devices than `only` names are left out.")
+    return tuple(said)
 
 
 def _ports(cables: Iterable[_Cable]) -> Iterable[Port]:
@@ -123,7 +125,7 @@ def _ends(params: Params, cables: list[_Cable]) -> dict[str, None]:
     devices = dict.fromkeys(device for device, _ in _ports(cables))
     kinds: dict[str, tuple[str, ...]] = {}
     if params.devices is not None:
-        kinds = _kinds(params.devices["path"], params.devices["sha256"])
+        kinds = _kinds(params.devices["path"], params.devices["sha256"])[0]
         if missing := [name for name in devices if name not in kinds]:
             raise FieldError(
                 "devices", f"{params.devices['path']}: there is no {quoted(missing[0])}, which has"
@@ -144,15 +146,15 @@ def _ends(params: Params, cables: list[_Cable]) -> dict[str, None]:
 
 
 @lru_cache(maxsize=8)
-def _kinds(path: str, sha256: str) -> dict[str, tuple[str, ...]]:
-    """Return type and HwSku of each device."""
-    rows, _ = _rows({"path": path, "sha256": sha256}, "devices", ("Hostname", "Type"))
+def _kinds(path: str, sha256: str) -> tuple[dict[str, tuple[str, ...]], set[str]]:
+    """Return type and HwSku of each device, and the columns that are not used."""
+    rows, names = _rows({"path": path, "sha256": sha256}, "devices", ("Hostname", "Type"))
     found: dict[str, tuple[str, ...]] = {}
     for where, row in rows:
         if row["Hostname"] in found:
             raise FieldError("devices", f"{where}: {quoted(row['Hostname'])} stands twice.")
         found[row["Hostname"]] = tuple(filter(None, (row["Type"], row.get("HwSku", ""))))
-    return found
+    return found, {name for name in names if name not in ("Hostname", "Type", "HwSku")}
 
 
 @lru_cache(maxsize=8)

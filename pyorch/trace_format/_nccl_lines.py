@@ -6,12 +6,15 @@ code.
 """
 
 import re
+import sys
 from collections import Counter
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple
 
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, MOST_NODES
+from pyorch.spec.files import blocks, listed
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, MOST_NODES, MOST_TASKS
 
 #: Bytes of each element, by the number of its type (ncclDataType_t).
 TYPE_BYTES = (1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1)
@@ -27,7 +30,7 @@ ROOTED = ("Gather", "Scatter")
 P2P = ("Send", "Recv")
 _NAMES = (*OPERATIONS, *ROOTED, *P2P)
 _LONGEST_LINE = 4096
-_LINE = re.compile(rb"^.*(?:: opCount | - Init COMPLETE).*$", re.M)
+_MARKS = (b": opCount ", b" - Init COMPLETE")
 _FROM = rb"(?P<before>.*?)(?P<host>[^\s:\[\]()<>]+):(?P<pid>\d+):\d+ \[(?P<gpu>-?\d+)\](?: \d+)? "
 _OPERATION = re.compile(
     _FROM + rb"NCCL INFO (?P<name>\w+): opCount (?P<turn>[0-9a-f]+) sendbuff \S+ recvbuff \S+"
@@ -42,6 +45,12 @@ _INIT = re.compile(
 _ID = re.compile(rb" commId (\S+)")
 _PARENT = re.compile(rb" parent (\S+)")
 _COLOR = re.compile(rb" color (-?\d+)")
+#: What NCCL and RCCL print of a communicator and its GPU behind its rank.
+_OF_INIT = (
+    b"nvmlDev", b"busId", b"commId", b"commHash", b"parent", b"splitCount", b"childCount", b"color",
+    b"key", b"localSize", b"used", b"bytes", b"on", b"core",
+)  # fmt: skip
+_VALUE = re.compile(rb"-?(?:0x)?[0-9a-fA-F]+|\(nil\)")
 _CLOCK = re.compile(rb"\d\d:\d\d:\d\d")
 
 Process = tuple[bytes, bytes]
@@ -58,7 +67,7 @@ class Member(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One call: bytes of its count; `root` is the peer of a Send or Recv."""
+    """One call in line `at`: bytes of its count; `root` is the peer of a Send or Recv."""
 
     at: int
     name: str
@@ -70,11 +79,11 @@ class Operation(NamedTuple):
 
 
 class Log:
-    """What the lines of a log say.
+    """What the lines of a log say; others are not kept.
 
     Parameters
     ----------
-    data : bytes
+    stream : binary file
         All lines.
     where, key : str
         File and key of the scenario, for messages.
@@ -89,44 +98,50 @@ class Log:
         What else is to be said.
     """
 
-    def __init__(self, data: bytes, where: str, key: str):
-        self._data, self._where, self._key = data, where, key
+    def __init__(self, stream: BinaryIO, where: str, key: str):
+        self._where, self._key = where, key
         self.members: list[Member] = []
         self.operations: list[Operation] = []
         self.said: list[str] = []
+        self._unused: set[bytes] = set()
+        self._words: dict[bytes, bytes] = {}
+        self._has_init = False
+        self._unnamed: tuple[int, bytes] | None = None  # the first line of one without a name
         self._groups: dict[tuple[Any, ...], int] = {}
-        self._read_lines()
-
-    def line(self, at: int) -> int:
-        """Return the number of the line that begins there."""
-        return self._data.count(b"\n", 0, at) + 1
+        self._read_lines(stream)
 
     def error(self, at: int, what: str) -> FieldError:
         """Return what names file and line."""
-        return FieldError(self._key, f"{self._where}:{self.line(at)}: {what}")
+        return FieldError(self._key, f"{self._where}:{at}: {what}")
 
     def refused(self, what: str) -> FieldError:
         """Return what names the file."""
         return FieldError(self._key, f"{self._where}: {what}")
 
-    def _read_lines(self) -> None:
+    def _read_lines(self, stream: BinaryIO) -> None:
         """Take members and operations from the lines."""
         live: dict[tuple[Process, bytes], int] = {}
         turns: Counter[tuple[Any, ...]] = Counter()
-        has_init = b" - Init COMPLETE" in self._data
         timed = False
-        for found in _LINE.finditer(self._data):
-            line, at = found[0], found.start()
+        for at, line in _marked(stream):
             if len(line) > _LONGEST_LINE:
-                raise self.error(at, f"a line of {len(line)} characters; at most {_LONGEST_LINE}.")
-            if b" - Init COMPLETE" in line:
+                raise self.error(at, f"a line of more than {_LONGEST_LINE} characters.")
+            if _MARKS[1] in line:
+                self._has_init = True
+                if self._unnamed:
+                    raise self._lacks_init(*self._unnamed)
                 self._initialised(line, at, live, turns)
                 continue
             match = _OPERATION.fullmatch(line)
             if match is None or line.count(b": opCount ") > 1:
                 raise self.error(at, "is no whole line of an operation. Is it cut, or two in one?")
             timed |= bool(_CLOCK.search(match["before"]))
-            self._called(match, at, live, has_init)
+            self._called(match, at, live)
+            if len(self.operations) > MOST_TASKS:
+                raise self.refused(f"more than {MOST_TASKS:,} operations.")
+        if self._unused:
+            names = listed(name.decode("ascii", "replace") for name in self._unused)
+            self.said.append(f"not used of communicators: {names}")
         if timed:
             self.said.append("times of lines are not used: they are those of calls on the host")
 
@@ -143,6 +158,8 @@ class Log:
         if not 0 <= rank < ranks <= MOST_NODES:
             raise self.error(at, f"rank {rank} of {ranks} ranks; at most {MOST_NODES:,} ranks.")
         parent, own = _PARENT.search(match["rest"]), _ID.search(match["rest"])
+        self._unused |= {word for word in match["rest"].split()
+                         if word not in _OF_INIT and not _VALUE.fullmatch(word)}  # fmt: skip
         name: tuple[Any, ...]
         if parent:
             if (process, parent[1]) not in live:
@@ -158,11 +175,15 @@ class Log:
         live[process, match["comm"]] = len(self.members)
         self.members.append(Member(group, rank, ranks, device, at))
 
-    def _called(
-        self, match: re.Match, at: int, live: dict[tuple[Process, bytes], int], has_init: bool
-    ) -> None:
+    def _lacks_init(self, at: int, comm: bytes) -> FieldError:
+        return self.error(
+            at, f"communicator {_shown(comm)} of this process has no line `Init COMPLETE` before."
+            " Is the beginning of the log missing?",
+        )  # fmt: skip
+
+    def _called(self, match: re.Match, at: int, live: dict[tuple[Process, bytes], int]) -> None:
         """Note one operation."""
-        name, kind = match["name"].decode(), int(match["type"])
+        name, kind = sys.intern(match["name"].decode()), int(match["type"])
         if name not in _NAMES:
             raise self.error(
                 at, f"operation {quoted(name)} is none of {', '.join(_NAMES)}."
@@ -172,11 +193,9 @@ class Log:
             raise self.error(at, f"datatype {kind} is none of 0 to {len(TYPE_BYTES) - 1}.")
         comm, ranks = ((match["host"], match["pid"]), match["comm"]), int(match["ranks"])
         if comm not in live:
-            if has_init:
-                raise self.error(
-                    at, f"communicator {_shown(comm[1])} of this process has no line `Init"
-                    " COMPLETE` before. Is the beginning of the log missing?",
-                )  # fmt: skip
+            if self._has_init:
+                raise self._lacks_init(at, comm[1])
+            self._unnamed = self._unnamed or (at, comm[1])
             if not 1 <= ranks <= MOST_NODES:
                 raise self.error(at, f"{ranks} ranks; at most {MOST_NODES:,}.")
             rank = int(match["global"]) if match["global"] else -1
@@ -194,8 +213,28 @@ class Log:
         root = int(match["root"])
         if not 0 <= root < ranks:
             raise self.error(at, f"root {root} is none of {ranks} ranks.")
-        operation = Operation(at, name, member, size, root, match["stream"], match["turn"])
+        stream, turn = (self._words.setdefault(match[word], match[word])
+                        for word in ("stream", "turn"))  # fmt: skip
+        operation = Operation(at, name, member, size, root, stream, turn)
         self.operations.append(operation)
+
+
+def _marked(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of each line that may be of NCCL's operations."""
+    number = 1
+    for block in blocks(stream, _LONGEST_LINE):
+        places = [block.find(mark) for mark in _MARKS]
+        begin = 0
+        while found := [place for place in places if place >= 0]:
+            first = block.rfind(b"\n", begin, min(found)) + 1 or begin
+            end = block.find(b"\n", first)
+            end = len(block) if end < 0 else end
+            number += block.count(b"\n", begin, first)
+            yield number, block[first:end]
+            begin = end
+            places = [place if place < 0 or place >= end else block.find(mark, end)
+                      for place, mark in zip(places, _MARKS, strict=True)]  # fmt: skip
+        number += block.count(b"\n", begin)
 
 
 def _shown(pointer: bytes) -> str:

@@ -2,11 +2,13 @@
 """Execution traces of Chakra: `file` is that of rank 0, ``step.0.et``, the others lie beside it."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import content
+from pyorch.spec.files import opened
 from pyorch.training import chakra
 from pyorch.training.foreign import Asked, Trace
 
@@ -42,5 +44,12 @@ def read(asked: Asked) -> Trace:
         asked.system,
         asked.step_ps,
     )
-    contents = [content(file) for file in asked.files]
-    return chakra.read(contents, missing, asked.where.removesuffix(".0.et"), asked.key)
+    where, n = asked.where.removesuffix(".0.et"), len(asked.files)
+    return chakra.read(_streams(asked), n, missing, where, asked.key)
+
+
+def _streams(asked: Asked) -> Iterator[BinaryIO]:
+    """Yield the files, one open at a time."""
+    for file in asked.files:
+        with opened(file) as stream:
+            yield stream

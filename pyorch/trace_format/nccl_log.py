@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pyorch.collective._graph import Call
-from pyorch.spec.files import content
+from pyorch.spec.files import opened
 from pyorch.spec.limits import MOST_TASKS
 from pyorch.trace_format._nccl_lines import OPERATIONS, P2P, ROOTED, Log, Operation
 from pyorch.training.builder import Builder
@@ -27,7 +27,7 @@ USES = ("algorithms", "step_delay")
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass
+@dataclass(slots=True)
 class _Entry:
     """What a rank begins and ends together: one operation, or a group of sends and recvs."""
 
@@ -51,7 +51,8 @@ class _Reader:
 
     def __init__(self, asked: Asked):
         self._asked = asked
-        self._log = Log(content(asked.files[0]), asked.where, asked.key)
+        with opened(asked.files[0]) as stream:
+            self._log = Log(stream, asked.where, asked.key)
         self._members, self._operations = self._log.members, self._log.operations
         self._said = self._log.said
 
@@ -78,11 +79,10 @@ class _Reader:
             own = groups[member.group]
             if member.rank in own:
                 first = self._members[own[member.rank]]
-                number = self._log.line(first.at)
                 raise self._log.error(
                     member.at, f"rank {member.rank} of {member.ranks} is there already, in line"
-                    f" {number}; which ranks of communicators of one size belong together, the log"
-                    " does not say. Leave other communicators, or other runs, out.",
+                    f" {first.at}; which ranks of communicators of one size belong together, the"
+                    " log does not say. Leave other communicators, or other runs, out.",
                 )  # fmt: skip
             own[member.rank] = index
             if member.ranks != self._members[next(iter(own.values()))].ranks:
@@ -293,10 +293,9 @@ class _Reader:
         for index in together[1:]:
             other = entries[index].operations[0]
             if other[1] != first[1] or other[3:5] != first[3:5]:
-                number = self._log.line(first.at)
                 raise self._log.error(
                     other.at, "is another operation, or has another size or root, than that of"
-                    f" rank 0 in line {number}.",
+                    f" rank 0 in line {first.at}.",
                 )  # fmt: skip
         n, root = len(together), first.root
         if n == 1 or not first.size_bytes:
@@ -329,9 +328,8 @@ class _Reader:
                 )  # fmt: skip
             for (sender, send), (receiver, recv) in zip(sends, recvs, strict=True):
                 if send.size_bytes != recv.size_bytes:
-                    number = self._log.line(send.at)
                     raise self._log.error(
-                        recv.at, f"{recv.size_bytes} B, but line {number} sends {send.size_bytes}."
+                        recv.at, f"{recv.size_bytes} B, but line {send.at} sends {send.size_bytes}."
                     )
                 if source == target:
                     alone += 1

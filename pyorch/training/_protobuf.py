@@ -2,9 +2,13 @@
 """The wire format of protobuf: numbered fields of whole numbers, texts and messages; no schema."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from typing import BinaryIO
+
+from pyorch.spec.limits import LARGEST_TEXT_BYTES
 
 Value = int | str | bytes | Sequence[int]
+_LONGEST_VARINT, _BLOCK_BYTES = 10, 2**20
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
@@ -17,6 +21,10 @@ class Message:
     def has(self, field: int) -> bool:
         """Return whether the field is there."""
         return field in self._values
+
+    def others(self, known: Container[int]) -> set[int]:
+        """Return the numbers of fields that are not known."""
+        return {field for field in self._values if field not in known}
 
     def number(self, field: int) -> int:
         """Return a whole number; the last if there are several."""
@@ -47,21 +55,27 @@ class Message:
         return [value for value in self._values.get(field, []) if isinstance(value, bytes)]
 
 
-def frames(data: bytes) -> Iterator[bytes]:
+def frames(stream: BinaryIO) -> Iterator[bytes]:
     """Yield the messages of a stream, each behind its length.
 
     Raises
     ------
     ValueError
-        It ends within one.
+        It ends within one, or one is too large.
     """
-    place = 0
-    while place < len(data):
+    data, place = b"", 0
+    while True:
+        if len(data) - place < _LONGEST_VARINT:
+            data, place = data[place:] + stream.read(_BLOCK_BYTES), 0
+            if not data:
+                return
         size, place = _varint(data, place)
-        if place + size > len(data):
+        if len(data) - place < size <= LARGEST_TEXT_BYTES:
+            data, place = data[place:] + stream.read(max(size, _BLOCK_BYTES)), 0
+        if len(data) - place < size:
             raise ValueError(
-                f"ends within a message of {size} bytes: the file is cut short, or is no stream of"
-                " protobuf"
+                f"ends within a message of {size} bytes, or it is one of more than"
+                f" {LARGEST_TEXT_BYTES}: the file is cut short, or is no stream of protobuf"
             )
         yield data[place : place + size]
         place += size
@@ -122,8 +136,13 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
         value |= (byte & 127) << shift
         place, shift = place + 1, shift + 7
         if byte < 128:
+            if value >= 2**64:
+                break
             return value, place
-    raise ValueError("ends within a number: the file is cut short, or is no stream of protobuf")
+    raise ValueError(
+        "ends within a number, or has one of more than 64 bits: the file is cut short, or is no"
+        " stream of protobuf"
+    )
 
 
 def _as_varint(value: int) -> bytes:

@@ -13,7 +13,6 @@ parts follow each other in their order, and gathering follows reducing.
 Source: ASTRA-sim 518bd51, system/Sys.cc, PacketBundle.cc, MemBus.cc and Ring.cc.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -26,7 +25,7 @@ from pyorch import plugins
 from pyorch.collective._graph import Call, Graph
 from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import decimal
+from pyorch.spec.files import decimal, json_value
 from pyorch.spec.limits import LONGEST_PS
 
 _PS_PER_NS, _MEMORY_PASSES = 1000, 3
@@ -164,10 +163,7 @@ def read(text: str, where: str, key: str = "system") -> System:
     >>> read('{"endpoint-delay": 10, "all-reduce-implementation": ["ring"]}', "x.json").endpoint_ps
     10000
     """
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FieldError(key, f"{where}: is no JSON: {str(error)[:80]}.") from None
+    found = json_value(text, where, key)
     if not isinstance(found, dict):
         raise FieldError(key, f"{where}: is no object with keys of a system.")
     numbers = {

@@ -2,7 +2,7 @@
 """Puts a graph of tasks together, many alike at a time: one call, one array of rows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,17 +19,12 @@ from pyorch.training.graph import (
 )
 
 Rows = np.ndarray
+_AT_A_TIME = 2**16
 
 
-class Task(NamedTuple):
-    """One task; the amount of a message is in bytes, of a computation in ps."""
-
-    kind: int
-    device: int
-    peer: int
-    amount: int
-    stream: int
-    lane: str
+def pieces(n: int) -> Iterator[slice]:
+    """Yield parts of so many rows that a builder is given one after the other, to keep little."""
+    return (slice(begin, begin + _AT_A_TIME) for begin in range(0, n, _AT_A_TIME))
 
 
 class Builder:
@@ -56,27 +51,27 @@ class Builder:
 
     def compute(self, device, duration_ps, lane: str, stream=0) -> Rows:
         """Add computations, each behind those that its stream of the device has already."""
-        return self._add(COMPUTE, device, device, duration_ps, 0, stream, lane)
+        return self.tasks(COMPUTE, device, device, duration_ps, 0, stream, self.lane(lane))
 
     def message(self, device, peer, size_bytes, lane: str) -> Rows:
         """Add messages from `device` to `peer`."""
-        return self._add(MESSAGE, device, peer, 0, size_bytes, 0, lane)
+        return self.tasks(MESSAGE, device, peer, 0, size_bytes, 0, self.lane(lane))
 
     def barrier(self, device, lane: str) -> Rows:
         """Add points in time, at which all that they wait for has ended."""
-        return self._add(BARRIER, device, device, 0, 0, 0, lane)
+        return self.tasks(BARRIER, device, device, 0, 0, 0, self.lane(lane))
 
-    def tasks(self, given: Sequence[Task]) -> Rows:
-        """Add tasks of any kind, as `compute`, `message` and `barrier` would in this order."""
-        lanes = [self._lanes.setdefault(one.lane, len(self._lanes)) for one in given]
-        whole = np.array([one[:5] for one in given], dtype=np.int64).reshape(-1, 5)
-        kind, device, peer, amount, stream = np.ascontiguousarray(whole.T)
-        is_message = kind == MESSAGE
-        columns = [kind, device, peer, np.where(is_message, 0, amount),
-                   np.where(is_message, amount, 0), stream, np.array(lanes, np.int64)]  # fmt: skip
-        self._tasks.append(_Part(len(given), kind.shape, columns))
-        self._n_tasks += len(given)
-        return np.arange(self._n_tasks - len(given), self._n_tasks)
+    def lane(self, name: str) -> int:
+        """Return the number of a lane."""
+        return self._lanes.setdefault(name, len(self._lanes))
+
+    def tasks(self, kind, device, peer, duration_ps, size_bytes, stream, lane) -> Rows:
+        """Add tasks of several kinds, each as `compute`, `message` or `barrier` would."""
+        part = _part(kind, device, peer, duration_ps, size_bytes, stream, lane)
+        self._tasks.append(part)
+        rows = np.arange(self._n_tasks, self._n_tasks + part.n_rows)
+        self._n_tasks += part.n_rows
+        return rows.reshape(part.shape)
 
     def wait(self, task, after, at_sender=AT_RECEIVER, delay_ps=0) -> None:
         """Let tasks wait for others."""
@@ -125,17 +120,9 @@ class Builder:
         return done
 
     def graph(self) -> TaskGraph:
-        """Return what there is so far."""
+        """Return what was added, which the builder then no longer has."""
         named = _filled(TASK_COLUMNS, self._tasks) | _filled(WAIT_COLUMNS, self._waits)
         return TaskGraph(self.devices, tuple(self._lanes), **named)
-
-    def _add(self, kind: int, device, peer, duration_ps, size_bytes, stream, lane: str) -> Rows:
-        index = self._lanes.setdefault(lane, len(self._lanes))
-        part = _part(kind, device, peer, duration_ps, size_bytes, stream, index)
-        self._tasks.append(part)
-        rows = np.arange(self._n_tasks, self._n_tasks + part.n_rows)
-        self._n_tasks += part.n_rows
-        return rows.reshape(part.shape)
 
 
 class _Part(NamedTuple):
@@ -155,11 +142,13 @@ def _part(*values) -> _Part:
 
 
 def _filled(names: tuple[str, ...], parts: list[_Part]) -> dict[str, np.ndarray]:
-    """Return the columns of all rows, each written once: most parts are small, and many."""
+    """Return the columns of all rows, each written once; a part is forgotten when it is written."""
     total = sum(part.n_rows for part in parts)
     found = {name: np.empty(total, dtype=np.int64) for name in names}
     begin = 0
-    for n_rows, shape, columns in parts:
+    parts.reverse()
+    while parts:
+        n_rows, shape, columns = parts.pop()
         end = begin + n_rows
         for whole, column in zip(found.values(), columns, strict=True):
             if isinstance(column, int) or column.shape == (n_rows,):

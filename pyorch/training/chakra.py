@@ -11,22 +11,32 @@ communicator is one operation of its ranks.
 Source: MLCommons Chakra, et_def.proto (fields of 2023), read and written without its code.
 """
 
-import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from pyorch.collective._graph import Call, Graph
 from pyorch.spec.fields import FieldError
+from pyorch.spec.files import listed
 from pyorch.spec.limits import LONGEST_PS
 from pyorch.training import chakra_nodes as cn
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.astra import System
-from pyorch.training.builder import Builder, Task
-from pyorch.training.chakra_nodes import COLL, COMP, METADATA, PS_PER_US, RECV, SEND, Groups, Node
+from pyorch.training.builder import Builder, pieces
+from pyorch.training.chakra_nodes import (
+    COLL,
+    COMP,
+    METADATA,
+    PS_PER_US,
+    RECV,
+    SEND,
+    Groups,
+    Node,
+    Nodes,
+)
 from pyorch.training.foreign import Algorithm, Padded, Trace
 from pyorch.training.graph import (
     AT_RECEIVER,
@@ -36,10 +46,13 @@ from pyorch.training.graph import (
     TaskGraph,
     local_waits,
 )
+from pyorch.training.order import Ends, alone, in_order, partners
 
 _VERSION = "0.0.4"
 #: Streams that no attribute names: of the accelerator, of the CPU. Others are counted from here.
 _UNNAMED = {(False, None): 0, (True, None): 1}
+#: Nodes that wait, and for which.
+Pair = tuple[np.ndarray, np.ndarray]
 #: How many names a remark has at most.
 _MOST_NAMES = 30
 
@@ -88,14 +101,16 @@ class Missing(NamedTuple):
 
 
 def read(
-    files: Sequence[bytes], missing: Missing, where: str = "trace", key: str = "file"
+    files: Iterable[BinaryIO], ranks: int, missing: Missing, where: str = "trace", key: str = "file"
 ) -> Trace:
     """Return the tasks of one trace.
 
     Parameters
     ----------
-    files : sequence of bytes, one for each rank
+    files : iterable of binary files, one for each rank
         What is in them.
+    ranks : int
+        How many there are.
     missing : Missing
         What they leave open.
     where, key : str
@@ -106,60 +121,65 @@ def read(
     FieldError
         With file and node: what is cut short, has no partner, or is not known here.
     """
-    n = len(files)
-    nodes: list[Node] = []
-    defined: list[Groups] = []
-    for rank, data in enumerate(files):
-        own, groups = cn.nodes(rank, n, data, where, key)
-        nodes += own
-        defined.append(groups)
-    if not nodes:
-        raise FieldError(key, f"{where}: there is no node in any of {n} files.")
     remarks, padded = _Remarks(), Padded(missing.algorithm, where, key)
     roofline = missing.roofline
     if roofline is None and (peak := missing.system.peak_flops):
         roofline = Roofline(peak, round(missing.system.memory_gbps * 8 * 10**9))
-    turn = _turns(nodes, n)
-    sends = _matched(nodes, turn, key)
-    waits, calls = _waits(nodes, remarks, where, key)
-    try:
-        order = _order(nodes, turn, [*waits, *calls, *sends.items()], "", key)
-        waits += calls
-    except FieldError:
-        if not calls:
-            raise
-        order = _order(nodes, turn, [*waits, *sends.items()], "", key)
-        what = "control dependencies are left out: they contradict those of data"
-        remarks.counts[what] = len(calls)
-    if in_stream := _in_stream(nodes, turn, order):
-        waits += in_stream
-        why = " The order of streams by start_time_micros is a part of it."
-        order = _order(nodes, turn, [*waits, *sends.items()], why, key)
+    nodes, defined = cn.Nodes(where, key), list[Groups]()
+    for rank, stream in enumerate(files):
+        defined.append({})
+        its = cn.nodes(rank, ranks, stream, where, key, defined[-1], remarks.names)
+        nodes.add(map(remarks.noted, its), lambda node: _duration_ps(node, roofline, remarks, key))
+    if not len(nodes):
+        raise FieldError(key, f"{where}: there is no node in any of {ranks} files.")
+    if nodes.n_lost:
+        remarks.counts["control dependencies are on nodes that are not there"] = nodes.n_lost
+    turn = _Turn(nodes, ranks)
+    recvs, sends = _matched(nodes, turn, key)
+    waits, order = _ordered(nodes, turn, (recvs, sends), remarks, key)
     together = _collectives(nodes, turn, defined, missing, remarks, key)
-    streams = _streams(nodes)
-    build = Builder(n, missing.step_ps)
-    tasks = [_task(nodes[index], streams, roofline, remarks, key) for index in order]
-    row = dict(zip(order, build.tasks(tasks).tolist(), strict=True))
-    ends = dict(row)
-    for call, members in together:
-        ranks = np.array([[nodes[index].rank for index in members]])
-        begin = np.array([[row[index] for index in members]])
-        system, first = missing.system, nodes[members[0]]
-        if axes := _axes(first, call, ranks[0], defined, missing, remarks):
-            done = _in_dimensions(
-                build, call, axes, ranks[0], begin[0], padded, missing, first.where
-            )
-        else:
-            messages = padded(system.part(call), system.splits, first.where)
-            done = _in_parts(build, messages, ranks, begin, call.operation, system)
-        ends.update(zip(members, done[0].tolist(), strict=True))
-    edges = [(row[a], ends[b], int(nodes[b].kind == SEND and not nodes[b].works)) for a, b in waits]
-    edges += [(row[recv], row[send], AT_RECEIVER) for recv, send in sends.items()]
-    if edges:
-        build.wait(*np.array(edges, dtype=np.int64).T)
+    build = Builder(ranks, missing.step_ps)
+    row = _tasks(build, nodes, order)
+    ends = _done(build, nodes, together, row, defined, padded, missing, remarks)
+    del turn, order, together
+    is_send = nodes.of(lambda its: its.kind == SEND and not its.works)
+    for task, after in waits:
+        for some in pieces(len(task)):
+            build.wait(row[task[some]], ends[after[some]], is_send[after[some]])
+    for some in pieces(len(recvs)):
+        build.wait(row[recvs[some]], row[sends[some]], AT_RECEIVER)
     _check_uses(missing, remarks)
-    remarks.unused(nodes)
+    named = {dict(its.attributes).get("pg_name") for its in nodes.traits}
+    if others := missing.groups.keys() - named:
+        remarks.counts[f"communicators that no node names: {listed(others)}"] = len(others)
+    del nodes, waits, recvs, sends, row, ends, is_send
     return Trace(build.graph(), remarks.sentences(where, padded, missing.system))
+
+
+def _done(
+    build: Builder,
+    nodes: Nodes,
+    together: list[tuple[Call, list[int]]],
+    row: np.ndarray,
+    defined: list[Groups],
+    padded: Padded,
+    missing: Missing,
+    remarks: "_Remarks",
+) -> np.ndarray:
+    """Add operations; return when each node has ended."""
+    ends = row.copy()
+    for call, members in together:
+        begin, first = row[members], nodes.node(members[0])
+        its_ranks = np.array([nodes.rank[index] for index in members])
+        if axes := _axes(first, call, its_ranks, defined, missing, remarks):
+            done = _in_dimensions(build, call, axes, its_ranks, begin, padded, missing, first.where)
+        else:
+            messages = padded(missing.system.part(call), missing.system.splits, first.where)
+            done = _in_parts(
+                build, messages, its_ranks[None], begin[None], call.operation, missing.system
+            )
+        ends[members] = done[0]
+    return ends
 
 
 def _in_parts(
@@ -179,22 +199,31 @@ def _in_parts(
     return done
 
 
-def _task(
-    node: Node,
-    streams: dict[tuple[int, tuple[bool, cn.Value]], int],
-    roofline: Roofline | None,
-    remarks: "_Remarks",
-    key: str,
-) -> Task:
-    """Return the task of a node; a recv, and the begin of an operation, are points in time."""
-    if node.works:
-        duration_ps = _duration_ps(node, roofline, remarks, key)
-        stream = streams[node.rank, _stream(node)]
-        return Task(COMPUTE, node.rank, node.rank, duration_ps, stream, "compute")
-    if node.kind == SEND:
-        size, peer = node.number("comm_size"), node.number("comm_dst")
-        return Task(MESSAGE, node.rank, peer, size, 0, "p2p")
-    return Task(BARRIER, node.rank, node.rank, 0, 0, "node")
+def _tasks(build: Builder, nodes: Nodes, order: np.ndarray) -> np.ndarray:
+    """Add the tasks of nodes in an order, and return their rows.
+
+    A recv, and the begin of an operation, are points in time.
+    """
+    streams = _streams(nodes)
+    lanes = ("compute", "p2p", "node")
+    kinds = (COMPUTE, MESSAGE, BARRIER)
+    lane_of = np.array([0 if its.works else 1 if its.kind == SEND else 2 for its in nodes.traits])
+    trait, rank, amount, peer = map(nodes.column, ("trait", "rank", "amount", "peer"))
+    for piece in pieces(len(order)):
+        some = order[piece]
+        lane, device = lane_of[trait[some]], rank[some]
+        found, first = np.unique(lane, return_index=True)
+        numbers = np.zeros(len(lanes), dtype=np.int64)
+        for its in found[np.argsort(first)].tolist():
+            numbers[its] = build.lane(lanes[its])
+        build.tasks(
+            np.array(kinds)[lane], device, np.where(lane == 1, peer[some], device),
+            np.where(lane == 0, amount[some], 0), np.where(lane == 1, amount[some], 0),
+            np.where(lane == 0, streams[some], 0), numbers[lane],
+        )  # fmt: skip
+    row = np.empty(len(order), dtype=np.int64)
+    row[order] = np.arange(len(order))
+    return row
 
 
 def _axes(
@@ -275,74 +304,111 @@ def _in_dimensions(
     return done[None, :]
 
 
-def _waits(
-    nodes: list[Node], remarks: "_Remarks", where: str, key: str
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return which node waits for which, by index: for data, and for its caller."""
-    place = {(node.rank, node.id): index for index, node in enumerate(nodes)}
-    if len(place) < len(nodes):
-        raise FieldError(key, f"{where}: two nodes of a rank have the same id.")
-    waits, calls = [], []
-    for index, node in enumerate(nodes):
-        for before in node.after:
-            if (node.rank, before) not in place:
-                raise FieldError(key, f"{node.where}: there is no node {before} to depend on.")
-            waits.append((index, place[node.rank, before]))
-        for parent in node.parents:
-            if (node.rank, parent) in place:
-                calls.append((index, place[node.rank, parent]))
-            else:
-                remarks.counts["control dependencies are on nodes that are not there"] += 1
-    return waits, calls
+class _Turn:
+    """The order of nodes: by starts where a rank's accelerator has them, then by ids.
+
+    Attributes
+    ----------
+    start_us : ndarray, one row for each node
+        0 where a rank has no starts.
+    at : ndarray
+        Nodes in their order.
+    """
+
+    def __init__(self, nodes: Nodes, ranks: int):
+        rank, start_us = nodes.column("rank"), nodes.column("start_us")
+        needs = nodes.of(lambda its: (its.works or its.kind in cn.NEEDED) and not its.on_cpu)
+        untimed = np.zeros(ranks, dtype=bool)
+        untimed[rank[needs & (start_us == 0)]] = True
+        self.start_us = np.where(untimed[rank], np.uint64(0), start_us)
+        self.at = np.lexsort((nodes.column("id"), self.start_us)).astype(np.int32)
+        self._of = np.empty(len(self.at), dtype=np.int32)
+        self._of[self.at] = np.arange(len(self.at), dtype=np.int32)
+
+    def among(self, chosen: np.ndarray) -> np.ndarray:
+        """Return some nodes in their order."""
+        return self.at[chosen[self.at]]
+
+    def order(self, waits: Sequence[Pair], nodes: Nodes, why: str, key: str) -> np.ndarray:
+        """Return nodes so that each comes after what it waits for, else by their turn."""
+        task, after = (np.concatenate(both) for both in zip(*waits, strict=True))
+        found = self.at[in_order(len(self.at), self._of[task], self._of[after])]
+        if len(found) < len(self.at):
+            left = np.ones(len(self.at), dtype=bool)
+            left[found] = False
+            raise FieldError(
+                key, f"{nodes.where(int(left.argmax()))}: waits for itself in a circle, so it never"
+                f" starts.{why}",
+            )  # fmt: skip
+        return found
 
 
-def _turns(nodes: list[Node], ranks: int) -> list[tuple[int, int]]:
-    """Return a key for the order of nodes: starts where a rank's accelerator has them, then ids."""
-    timed = [True] * ranks
-    for node in nodes:
-        if (node.works or node.kind in cn.NEEDED) and not node.on_cpu:
-            timed[node.rank] &= node.start_us > 0
-    return [(node.start_us if timed[node.rank] else 0, node.id) for node in nodes]
+def _ordered(
+    nodes: Nodes, turn: _Turn, sends: Pair, remarks: "_Remarks", key: str
+) -> tuple[list[Pair], np.ndarray]:
+    """Return what waits for what, and an order in which all can be done."""
+    data, calls = (
+        (np.frombuffer(task, dtype=np.int32), np.frombuffer(after, dtype=np.int32))
+        for task, after in (nodes.after, nodes.calls)
+    )
+    waits: list[Pair] = [data]
+    try:
+        order = turn.order([data, calls, sends], nodes, "", key)
+        waits.append(calls)
+    except FieldError:
+        if not len(calls[0]):
+            raise
+        order = turn.order([data, sends], nodes, "", key)
+        what = "control dependencies are left out: they contradict those of data"
+        remarks.counts[what] = len(calls[0])
+    in_stream = _in_stream(nodes, turn, order)
+    if len(in_stream[0]):
+        waits.append(in_stream)
+        why = " The order of streams by start_time_micros is a part of it."
+        order = turn.order([*waits, sends], nodes, why, key)
+    return waits, order
 
 
-def _stream(node: Node) -> tuple[bool, cn.Value]:
-    """Return what names the stream of a node: Kineto calls it `stream`, and `tid` before 2024."""
-    attributes = node.attributes
-    return node.on_cpu, attributes.get("tid" if node.on_cpu else "stream", attributes.get("tid"))
-
-
-def _streams(nodes: list[Node]) -> dict[tuple[int, tuple[bool, cn.Value]], int]:
-    """Return the number of each stream that computes, by rank and name."""
+def _streams(nodes: Nodes) -> np.ndarray:
+    """Return the number of the stream of each node that computes, on its rank by names."""
+    trait, rank = nodes.column("trait").astype(np.int64), nodes.column("rank")
+    n = len(nodes.traits)
+    works = nodes.of(lambda its: its.works)
+    found, place = np.unique(rank * n + trait, return_inverse=True)
     named: dict[int, set] = defaultdict(set)
-    for node in nodes:
-        if node.works:
-            named[node.rank].add(_stream(node))
-    found = {}
-    for rank, streams in named.items():
+    for one in np.unique((rank * n + trait)[works]).tolist():
+        named[one // n].add(nodes.traits[one % n].stream)
+    numbers = np.zeros(len(found), dtype=np.int64)
+    of_rank = {}
+    for its_rank, streams in named.items():
         others = sorted(streams - _UNNAMED.keys(), key=lambda one: (one[0], str(one[1]).zfill(20)))
-        numbers = _UNNAMED | {one: number for number, one in enumerate(others, len(_UNNAMED))}
-        found |= {(rank, one): numbers[one] for one in streams}
-    return found
+        of_rank[its_rank] = _UNNAMED | {
+            one: number for number, one in enumerate(others, len(_UNNAMED))
+        }
+    for index, one in enumerate(found.tolist()):
+        numbers[index] = of_rank.get(one // n, {}).get(nodes.traits[one % n].stream, 0)
+    return numbers[place.reshape(-1)]
 
 
-def _in_stream(
-    nodes: list[Node], turn: list[tuple[int, int]], order: list[int]
-) -> list[tuple[int, int]]:
+def _in_stream(nodes: Nodes, turn: _Turn, order: np.ndarray) -> Pair:
     """Return what the order of streams with a name says; traces of Kineto say it nowhere else.
 
     That is the order of starts; without them that of ids, as far as dependencies allow it. Messages
     are left out: two ranks issue theirs to each other together.
     """
-    queues: dict[tuple, list[int]] = defaultdict(list)
-    for index in order:
-        node = nodes[index]
-        if node.kind in (COMP, COLL) and not node.on_cpu and _stream(node)[1] is not None:
-            queues[node.rank, _stream(node)].append(index)
-    edges = []
-    for queue in queues.values():
-        queue.sort(key=lambda index: turn[index][0])
-        edges += list(zip(queue[1:], queue[:-1], strict=True))
-    return edges
+    names = {its.stream: index for index, its in enumerate(nodes.traits)}
+    stream = np.array([names[its.stream] for its in nodes.traits])[nodes.column("trait")]
+    queues = nodes.of(
+        lambda its: its.kind in (COMP, COLL) and not its.on_cpu and its.stream[1] is not None
+    )
+    rows = order[queues[order]]
+    queue = nodes.column("rank")[rows] * np.int64(len(nodes.traits)) + stream[rows]
+    _, first, group = np.unique(queue, return_index=True, return_inverse=True)
+    begin = first[group.reshape(-1)]  # queues in the order in which they begin
+    by_start = np.lexsort((turn.start_us[rows], begin))
+    rows, begin = rows[by_start], begin[by_start]
+    same = begin[1:] == begin[:-1]
+    return rows[1:][same], rows[:-1][same]
 
 
 def _check_uses(missing: Missing, remarks: "_Remarks") -> None:
@@ -378,34 +444,36 @@ class _Remarks:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.uses: set[str] = set()
-        self._names: set[str] = set()
+        self.names: set[str] = set()
+        self._idle_dimensions = False  # unless dimensions are used
 
-    def unused(self, nodes: Sequence[Node]) -> None:
-        """Note which attributes decide nothing."""
-        for node in nodes:
-            used = {"is_cpu_op", *cn.NEEDED.get(node.kind, ())}
-            if node.works and not node.duration_us and not node.on_cpu:
-                used |= {"num_ops", "tensor_size"}
-            if node.kind in (SEND, RECV):
-                used.add("comm_tag")
-            if node.kind == COLL:
-                named = node.attributes.get("pg_name", "") not in ("", "0")
-                by_dimension = not named or "dimensions" in self.uses
-                used |= {"pg_name", "involved_dim"} if by_dimension else {"pg_name"}
-            if node.works or node.kind == COLL:
-                stream = "stream" if "stream" in node.attributes and not node.on_cpu else "tid"
-                used.add(stream)
-            self._names |= node.attributes.keys() - used
-            if node.kind in cn.NEEDED and not node.works and node.duration_us:
-                self.counts["durations of communications are not used: the network decides"] += 1
+    def noted(self, node: Node) -> Node:
+        """Note which attributes of a node decide nothing, and return it."""
+        used = {"is_cpu_op", *cn.NEEDED.get(node.kind, ())}
+        if node.works and not node.duration_us and not node.on_cpu:
+            used |= {"num_ops", "tensor_size"}
+        if node.kind in (SEND, RECV):
+            used.add("comm_tag")
+        if node.kind == COLL:
+            used |= {"pg_name", "involved_dim"}
+            named = node.attributes.get("pg_name", "") not in ("", "0")
+            self._idle_dimensions |= named and "involved_dim" in node.attributes
+        if node.works or node.kind == COLL:
+            used.add("stream" if "stream" in node.attributes and not node.on_cpu else "tid")
+        self.names |= node.attributes.keys() - used
+        if node.kind in cn.NEEDED and not node.works and node.duration_us:
+            self.counts["durations of communications are not used: the network decides"] += 1
+        return node
 
     def sentences(self, where: str, padded: Padded, system: System) -> tuple[str, ...]:
         """Return them, each on one line."""
         found = []
         if system.unused:
             found.append(f"keys {', '.join(system.unused)} of the system are not used")
-        if self._names:
-            names = sorted(repr(name[:40])[1:-1] for name in self._names)
+        if self._idle_dimensions and "dimensions" not in self.uses:
+            self.names.add("involved_dim")
+        if self.names:
+            names = sorted(repr(name[:40])[1:-1] for name in self.names)
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
             found.append(f"attributes {', '.join(names[:_MOST_NAMES])}{more} are not used")
         found += [f"{n} {what}" for what, n in sorted(self.counts.items())]
@@ -413,39 +481,38 @@ class _Remarks:
         return (f"{where}.*.et: {'; '.join(found)}.",) if found else ()
 
 
-def _matched(nodes: list[Node], turn: list[tuple[int, int]], key: str) -> dict[int, int]:
-    """Return the send of each recv."""
-    queues: dict[int, dict[tuple, list[int]]] = {SEND: defaultdict(list), RECV: defaultdict(list)}
-    for index in sorted(range(len(nodes)), key=lambda index: turn[index]):
-        node = nodes[index]
-        if node.kind in queues and not node.works:
-            own = node.attributes
-            ends = (node.rank, own.get("comm_dst")) if node.kind == SEND else (
-                own.get("comm_src"), node.rank)  # fmt: skip
-            queues[node.kind][(*ends, own.get("comm_tag", 0))].append(index)
-    found = {}
-    for pair in sorted({*queues[SEND], *queues[RECV]}):
-        sends, recvs = queues[SEND][pair], queues[RECV][pair]
-        if len(sends) != len(recvs):
-            alone = nodes[(sends + recvs)[-1]]
-            raise FieldError(
-                key, f"{alone.where}: rank {pair[0]} sends {len(sends)} times to {pair[1]} with tag"
-                f" {pair[2]}, which receives {len(recvs)} times.",
-            )  # fmt: skip
-        for send, recv in zip(sends, recvs, strict=True):
-            sizes = [nodes[index].attributes["comm_size"] for index in (send, recv)]
-            if sizes[0] != sizes[1]:
-                raise FieldError(
-                    key, f"{nodes[recv].where}: {sizes[1]} bytes, but {nodes[send].where} sends"
-                    f" {sizes[0]}.",
-                )  # fmt: skip
-            found[recv] = send
-    return found
+def _matched(nodes: Nodes, turn: _Turn, key: str) -> Pair:
+    """Return recvs and the send of each, by sender, receiver and tag."""
+    rank, peer, tag, size = map(nodes.column, ("rank", "peer", "tag", "amount"))
+    sends = turn.among(nodes.of(lambda its: its.kind == SEND and not its.works))
+    recvs = turn.among(nodes.of(lambda its: its.kind == RECV and not its.works))
+    sent = Ends(rank[sends], peer[sends], tag[sends])
+    received = Ends(peer[recvs], rank[recvs], tag[recvs])
+    if (found := partners(sent, received)) is None:
+        left = [ends.at(rows) for ends, rows in zip((sent, received), alone(sent, received),
+                                                    strict=True)]  # fmt: skip
+        pair = min(tuple(int(column[at]) for column in ends)
+                   for ends in left for at in ends.sorted()[:1])  # fmt: skip
+        its = [rows[np.all([column == one for column, one in zip(ends, pair, strict=True)], axis=0)]
+               for rows, ends in ((sends, sent), (recvs, received))]  # fmt: skip
+        raise FieldError(
+            key, f"{nodes.where(int(np.concatenate(its)[-1]))}: rank {pair[0]} sends {len(its[0])}"
+            f" times to {pair[1]} with tag {pair[2]}, which receives {len(its[1])} times.",
+        )  # fmt: skip
+    order = received.sorted()
+    recvs, sends = recvs[order], sends[found[order]]
+    if len(wrong := np.flatnonzero(size[recvs] != size[sends])):
+        recv, send = int(recvs[wrong[0]]), int(sends[wrong[0]])
+        raise FieldError(
+            key, f"{nodes.where(recv)}: {size[recv]} bytes, but {nodes.where(send)} sends"
+            f" {size[send]}.",
+        )  # fmt: skip
+    return recvs, sends
 
 
 def _collectives(
-    nodes: list[Node],
-    turn: list[tuple[int, int]],
+    nodes: Nodes,
+    turn: _Turn,
     defined: list[Groups],
     missing: Missing,
     remarks: _Remarks,
@@ -453,19 +520,21 @@ def _collectives(
 ) -> list[tuple[Call, list[int]]]:
     """Return each operation with the nodes of its ranks, by rank."""
     queues: dict[tuple[tuple[int, ...], str], dict[int, list[int]]] = {}
-    for index in sorted(range(len(nodes)), key=lambda index: turn[index]):
-        node = nodes[index]
-        if node.kind == COLL and not node.works:
+    known: dict[tuple[int, int], dict[int, list[int]]] = {}  # by rank and trait
+    for index in turn.among(nodes.of(lambda its: its.kind == COLL and not its.works)).tolist():
+        kind = nodes.rank[index], nodes.trait[index]
+        if kind not in known:
+            node = nodes.node(index)
             members = _members(node, defined, missing, remarks, key)
             name = str(node.attributes.get("pg_name", ""))
-            turns = queues.setdefault((members, name), {rank: [] for rank in members})
-            turns[node.rank].append(index)
+            known[kind] = queues.setdefault((members, name), {rank: [] for rank in members})
+        known[kind][kind[0]].append(index)
     found = []
     for (members, name), turns in queues.items():
         if len({len(own) for own in turns.values()}) > 1:
-            first = nodes[min(own[0] for own in turns.values() if own)]
+            first = nodes.where(min(own[0] for own in turns.values() if own))
             raise FieldError(
-                key, f"{first.where}: not all ranks of communicator {name[:40]!r} do as many"
+                key, f"{first}: not all ranks of communicator {name[:40]!r} do as many"
                 " operations in it. Give its ranks.",
             )  # fmt: skip
         if len(members) == 1:
@@ -477,13 +546,13 @@ def _collectives(
     return found
 
 
-def _call(nodes: list[Node], members: Sequence[int], key: str) -> Call:
+def _call(nodes: Nodes, members: Sequence[int], key: str) -> Call:
     """Return what the nodes of one operation ask for."""
-    n = len(members)
-    asked = {(nodes[i].number("comm_type"), nodes[i].number("comm_size")) for i in members}
+    n, its = len(members), [nodes.node(row) for row in members]
+    asked = {(node.number("comm_type"), node.number("comm_size")) for node in its}
     if len(asked) > 1 and {kind for kind, _ in asked} != {cn.BARRIER_TYPE}:
         raise FieldError(
-            key, f"{nodes[members[0]].where}: other ranks of its communicator do something else,"
+            key, f"{its[0].where}: other ranks of its communicator do something else,"
             " or with another size.",
         )  # fmt: skip
     kind, size = asked.pop()
@@ -566,37 +635,6 @@ def _along(
         for axis in reversed(range(len(dimensions)))
     )
     return tuple(np.ravel(places[chosen]).tolist())
-
-
-def _order(
-    nodes: list[Node],
-    turn: list[tuple[int, int]],
-    edges: list[tuple[int, int]],
-    why: str,
-    key: str,
-) -> list[int]:
-    """Return nodes so that each comes after what it waits for, else by their turn."""
-    then: dict[int, list[int]] = defaultdict(list)
-    missing = [0] * len(nodes)
-    for a, b in edges:
-        then[b].append(a)
-        missing[a] += 1
-    ready = [(turn[i], i) for i, n in enumerate(missing) if n == 0]
-    heapq.heapify(ready)
-    found = []
-    while ready:
-        index = heapq.heappop(ready)[1]
-        found.append(index)
-        for follower in then[index]:
-            missing[follower] -= 1
-            if missing[follower] == 0:
-                heapq.heappush(ready, (turn[follower], follower))
-    if len(found) < len(nodes):
-        stuck = next(node for node, n in zip(nodes, missing, strict=True) if n)
-        raise FieldError(
-            key, f"{stuck.where}: waits for itself in a circle, so it never starts.{why}"
-        )
-    return found
 
 
 def write(graph: TaskGraph) -> list[bytes]:

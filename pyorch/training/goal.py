@@ -1,38 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reads and writes GOAL, the text in which LogGOPSim and ATLAHS have their task graphs.
 
-A `send` and the `recv` that it meets are one message: the k-th of each with the same two ranks and
-tag, in the order of the file. What requires a send waits for its acknowledgement, what requires a
-recv for the message. Computations of a cpu are done one after the other; `calc 0` is a point in
-time and takes no cpu. What `irequires` another starts when the other has all that it waits for,
-whatever the order of lines; that point in time is a barrier.
+A file is read line by line; `goal_operations` says what its operations are.
 
 Source: Hoefler, Siebert and Lumsdaine, ICPP 2009, and LogGOPSim's grammar.
 """
 
-import heapq
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
-
-import numpy as np
+from collections.abc import Iterator
+from typing import BinaryIO
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES, MOST_TASKS
-from pyorch.training.builder import Builder, Task
-from pyorch.training.graph import (
-    AT_RECEIVER,
-    BARRIER,
-    COMPUTE,
-    MESSAGE,
-    TaskGraph,
-    local_waits,
+from pyorch.spec.files import blocks
+from pyorch.spec.limits import (
+    LARGEST_MESSAGE_BYTES,
+    LONGEST_PS,
+    MOST_NODES,
+    MOST_TASKS,
+    MOST_WAITS,
 )
+from pyorch.training.foreign import Trace
+from pyorch.training.goal_operations import CALC, PS_PER_NS, RECV, SEND, Operations, built
+from pyorch.training.graph import COMPUTE, MESSAGE, TaskGraph, local_waits
 
-#: Computations are in ns here.
-PS_PER_NS = 1000
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+#: Comments; the last one may not have ended.
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(\*/|\Z)", re.S)
 _N = r"[0-9]+"
 _LABEL = r"[A-Za-z][A-Za-z0-9_]*"
 _OPERATION = re.compile(
@@ -47,32 +40,15 @@ _MOST = {
     "rank": 2**32 - 1, "tag": 2**32 - 1, "cpu": 2**31 - 1,
 }  # fmt: skip
 _REQUIRES = re.compile(rf"({_LABEL})\s+(i?requires)\s+({_LABEL})")
+_MOST_LINE_BYTES = 2**16
 
 
-class Operation(NamedTuple):
-    """An operation of a rank; `peer` and `tag` are of a message, `number` says where it is."""
-
-    kind: str
-    rank: int
-    size: int
-    peer: int
-    tag: int
-    cpu: int
-    number: int
-
-
-#: Where an operation is, for messages.
-Place = Callable[[Operation], str]
-#: Tasks that are added together.
-_AT_A_TIME = 2**16
-
-
-def read(text: str, where: str, key: str = "file") -> TaskGraph:
+def read(stream: BinaryIO, where: str, key: str = "file") -> Trace:
     """Return the tasks of a file.
 
     Parameters
     ----------
-    text : str
+    stream : binary file
         What is in it.
     where, key : str
         File and key of the scenario, for messages.
@@ -82,231 +58,142 @@ def read(text: str, where: str, key: str = "file") -> TaskGraph:
     FieldError
         With file and line: what is no GOAL, what has no partner, or depends on who comes first.
     """
-    return built(*_parse(text, where, key), where, key, lambda at: f"{where}:{at.number}")
+    reader = _Reader(where, key)
+    reader.read(_lines(stream, where, key))
+    said = (f"{where}: cpu and nic of messages are not used.",) if reader.names_cpus else ()
+    return Trace(built(reader.ranks, reader.operations, where, key), said)
 
 
-def built(
-    ranks: int,
-    operations: list[Operation],
-    ended: list[tuple[int, int]],
-    started: list[tuple[int, int]],
-    where: str,
-    key: str,
-    place: Place,
-) -> TaskGraph:
-    """Return the tasks of operations; by index, which wait for the end or the start of which."""
-    operations, waits = _with_starts(operations, ended, started)
-    task, after = np.array(waits, dtype=np.int64).reshape(-1, 2).T
-    recvs, sends = _matched(operations, key, place)
-    both = np.concatenate([task, recvs]), np.concatenate([after, sends])
-    order = _order(operations, *both, where, key, place)
-    build = Builder(ranks)
-    row = np.empty(len(operations), dtype=np.int64)
-    for begin in range(0, len(order), _AT_A_TIME):
-        some = order[begin : begin + _AT_A_TIME]
-        row[some] = build.tasks([_task(operations[index]) for index in some])
-    is_send = np.zeros(len(operations), dtype=np.int64)
-    is_send[sends] = 1
-    build.wait(row[task], row[after], is_send[after])
-    build.wait(row[recvs], row[sends], AT_RECEIVER)
-    return build.graph()
+class _Reader:
+    """Reads the lines of a file: `ranks`, `operations`, and whether messages name cpus or NICs."""
 
+    def __init__(self, where: str, key: str):
+        self._where, self._key = where, key
+        self.operations, self.ranks, self.names_cpus = Operations(), 0, False
 
-def _task(at: Operation) -> Task:
-    """Return the task of an operation."""
-    if at.kind == "send":
-        return Task(MESSAGE, at.rank, at.peer, at.size, 0, "message")
-    if at.kind == "calc" and at.size:
-        return Task(COMPUTE, at.rank, at.rank, at.size * PS_PER_NS, at.cpu, "calc")
-    return Task(BARRIER, at.rank, at.rank, 0, 0, at.kind)
+    def read(self, lines: Iterator[tuple[int, str]]) -> None:
+        """Read all lines."""
+        where, key, operations = self._where, self._key, self.operations
+        head = re.fullmatch(rf"num_ranks\s+({_N})", next(lines, (0, ""))[1])
+        if not head:
+            raise FieldError(key, f"{where}: begins with num_ranks and how many there are.")
+        self.ranks = self._number(head[1], "ranks", where)
+        waits = {"requires": operations.ended, "irequires": operations.started}
+        rank, inside = -1, False
+        labels: dict[str, int] = {}
+        for number, line in lines:
+            if inside and (found := _OPERATION.fullmatch(line)):
+                if found[1]:
+                    labels[found[1]] = len(operations)
+                self._add(found, rank, number)
+                if len(operations) > MOST_TASKS:
+                    operations.check(where, key)
+            elif inside and (found := _REQUIRES.fullmatch(line)):
+                if missing := [name for name in (found[1], found[3]) if name not in labels]:
+                    shown = quoted(missing[0])[1:-1]
+                    raise FieldError(
+                        key, f"{where}:{number}: there is no label {shown} above in this rank."
+                    )
+                task, after = waits[found[2]]
+                task.append(labels[found[1]])
+                after.append(labels[found[3]])
+                if len(task) > MOST_WAITS:
+                    operations.check(where, key)
+            elif line == "}" and inside:
+                inside = False
+            elif begin := _RANK.fullmatch(line):
+                begun = self._number(begin[1], "rank", f"{where}:{number}")
+                if inside or begun != rank + 1:
+                    raise FieldError(
+                        key, f"{where}:{number}: rank {begun}; ranks follow each other from 0."
+                    )
+                rank, inside, labels = rank + 1, True, {}
+            else:
+                raise FieldError(
+                    key, f"{where}:{number}: {quoted(line)} is no line of GOAL here. Write 'calc"
+                    " <ns>', 'send <bytes>b to <rank>', 'recv <bytes>b from <rank>', each maybe"
+                    " with 'name: ' before it, or 'name requires name'.",
+                )  # fmt: skip
+        if inside:
+            raise FieldError(key, f"{where}: ends inside rank {rank}: the file is cut short.")
+        if rank + 1 != self.ranks:
+            raise FieldError(
+                key, f"{where}: num_ranks is {self.ranks}, but there are {rank + 1}: is it cut"
+                " short?",
+            )  # fmt: skip
 
-
-def _with_starts(
-    operations: list[Operation], ended: list[tuple[int, int]], started: list[tuple[int, int]]
-) -> tuple[list[Operation], list[tuple[int, int]]]:
-    """Return operations with a point in time for each start that is waited for, and all waits."""
-    of_interest = dict.fromkeys(before for _, before in started)
-    start = {before: len(operations) + i for i, before in enumerate(of_interest)}
-    points = [operations[one]._replace(kind="calc", size=0) for one in start]
-    waits = [(start.get(a, a), b) for a, b in ended]
-    waits += [(start.get(a, a), start[b]) for a, b in started]
-    return [*operations, *points], [*waits, *start.items()]
-
-
-def _parse(
-    text: str, where: str, key: str
-) -> tuple[int, list[Operation], list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return the number of ranks, all operations, and which wait for ends and starts of which."""
-    lines = _lines(_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text))
-    head = re.fullmatch(rf"num_ranks\s+({_N})", next(lines, (0, ""))[1])
-    if not head:
-        raise FieldError(key, f"{where}: begins with num_ranks and how many there are.")
-    ranks = _number(head[1], "ranks", where, key)
-    operations: list[Operation] = []
-    waits: dict[str, list[tuple[int, int]]] = {"requires": [], "irequires": []}
-    rank, inside = -1, False
-    labels: dict[str, int] = {}
-    for number, line in lines:
-        at = f"{where}:{number}"
-        if inside and (found := _OPERATION.fullmatch(line)):
-            if found[1]:
-                labels[found[1]] = len(operations)
-            operations.append(_operation(found, rank, ranks, number, at, key))
-            if len(operations) > MOST_TASKS:
-                raise FieldError(key, f"{where}: more than {MOST_TASKS:,} operations.")
-        elif inside and (found := _REQUIRES.fullmatch(line)):
-            if missing := [name for name in (found[1], found[3]) if name not in labels]:
-                shown = quoted(missing[0])[1:-1]
-                raise FieldError(key, f"{at}: there is no label {shown} above in this rank.")
-            waits[found[2]].append((labels[found[1]], labels[found[3]]))
-        elif line == "}" and inside:
-            inside = False
-        elif begin := _RANK.fullmatch(line):
-            begun = _number(begin[1], "rank", at, key)
-            if inside or begun != rank + 1:
-                raise FieldError(key, f"{at}: rank {begun}; ranks follow each other from 0.")
-            rank, inside, labels = rank + 1, True, {}
+    def _add(self, found: re.Match, rank: int, line: int) -> None:
+        """Add one line that does something; wildcards and what is no message are refused."""
+        its = self.operations
+        if found[9]:
+            kind, peer, tag = CALC, 0, 0
+            size, cpu = self._at(found[10], "ns", line), self._at(found[11], "cpu", line)
         else:
-            raise FieldError(
-                key, f"{at}: {quoted(line)} is no line of GOAL here. Write 'calc <ns>', 'send"
-                " <bytes>b to <rank>', 'recv <bytes>b from <rank>', each maybe with 'name: ' before"
-                " it, or 'name requires name'.",
-            )  # fmt: skip
-    if inside:
-        raise FieldError(key, f"{where}: ends inside rank {rank}: the file is cut short.")
-    if rank + 1 != ranks:
-        raise FieldError(
-            key, f"{where}: num_ranks is {ranks}, but there are {rank + 1}: is it cut short?"
+            kind, size, peer, tag = self._message(found, rank, line)
+            cpu = 0
+        its.kind.append(kind)
+        its.rank.append(rank)
+        its.size.append(size)
+        its.peer.append(peer)
+        its.tag.append(tag)
+        its.cpu.append(cpu)
+        its.number.append(line)
+
+    def _message(self, found: re.Match, rank: int, line: int) -> tuple[int, int, int, int]:
+        """Return kind, size, peer and tag of a send or a recv."""
+        key, at = self._key, f"{self._where}:{line}"
+        kind = found[2]
+        if (found[4] == "to") != (kind == "send"):
+            raise FieldError(key, f"{at}: write send ... to, recv ... from.")
+        if "-1" in (found[5], found[6]):
+            raise FieldError(key, f"{at}: -1 is whoever comes first, which only a run can tell.")
+        size, peer, tag = (
+            self._at(found[group], what, line)
+            for group, what in ((3, "bytes"), (5, "rank"), (6, "tag"))
         )
-    return ranks, operations, waits["requires"], waits["irequires"]
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield number and content of each line that is not empty."""
-    begin, number = 0, 0
-    while begin <= len(text):
-        end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        number += 1
-        if line := text[begin:end].strip():
-            yield number, line
-        begin = end + 1
-
-
-def _number(digits: str, what: str, at: str, key: str) -> int:
-    """Return a whole number that is not too large for what it counts."""
-    value = int(digits if len(digits) < 20 else digits.lstrip("0")[:20] or "0")
-    if value > _MOST[what]:
-        raise FieldError(key, f"{at}: {what} {quoted(digits)}: at most {_MOST[what]}.")
-    return value
-
-
-def _operation(found: re.Match, rank: int, ranks: int, line: int, at: str, key: str) -> Operation:
-    """Return one line that does something; wildcards and what is no message are refused."""
-
-    def number(group: int, what: str) -> int:
-        return _number(digits, what, at, key) if (digits := found[group]) else 0
-
-    if found[9]:
-        return Operation("calc", rank, number(10, "ns"), -1, -1, number(11, "cpu"), line)
-    kind = found[2]
-    if (found[4] == "to") != (kind == "send"):
-        raise FieldError(key, f"{at}: write send ... to, recv ... from.")
-    if "-1" in (found[5], found[6]):
-        raise FieldError(key, f"{at}: -1 is whoever comes first, which only a run can tell.")
-    size, peer, tag = number(3, "bytes"), number(5, "rank"), number(6, "tag")
-    for group in (7, 8):  # cpu and nic of a message change nothing here
-        number(group, "cpu")
-    if peer >= ranks or peer == rank:
-        raise FieldError(
-            key, f"{at}: rank {rank} cannot {kind} {found[4]} rank {peer}; write another one of 0"
-            f" to {ranks - 1}.",
-        )  # fmt: skip
-    if size < 1:
-        raise FieldError(key, f"{at}: a message has one byte or more.")
-    return Operation(kind, rank, size, peer, tag, 0, line)
-
-
-def _matched(operations: list[Operation], key: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
-    """Return recvs and, of each, its send: the k-th of the same two ranks and tag."""
-    of_kind = {
-        kind: np.array([i for i, at in enumerate(operations) if at.kind == kind], dtype=np.int64)
-        for kind in ("send", "recv")
-    }
-    names = {
-        kind: np.array(
-            [
-                (at.rank, at.peer, at.tag) if kind == "send" else (at.peer, at.rank, at.tag)
-                for at in map(operations.__getitem__, rows.tolist())
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 3)
-        for kind, rows in of_kind.items()
-    }
-    sends, recvs = of_kind["send"], of_kind["recv"]
-    _, number = np.unique(
-        np.concatenate([_counted(names["send"]), _counted(names["recv"])]),
-        axis=0, return_inverse=True,
-    )  # fmt: skip
-    number = number.reshape(-1)
-    sent, received = number[: len(sends)], number[len(sends) :]
-    for mine, its, rows, other in (
-        (received, sent, recvs, "send"), (sent, received, sends, "recv"),
-    ):  # fmt: skip
-        if (alone := np.flatnonzero(~np.isin(mine, its))).size:
-            at = operations[rows[alone[0]]]
+        for group in (7, 8):  # cpu and nic of a message change nothing here
+            self.names_cpus |= self._at(found[group], "cpu", line) > 0
+        if peer >= self.ranks or peer == rank:
             raise FieldError(
-                key, f"{place(at)}: no {other} of rank {at.peer} with tag {at.tag} is left."
-            )
-    partner = np.empty(len(number), dtype=np.int64)
-    partner[sent] = sends
-    found = partner[received]
-    for recv, send in zip(recvs.tolist(), found.tolist(), strict=True):
-        at, other_end = operations[recv], operations[send]
-        if at.size != other_end.size:
-            raise FieldError(
-                key, f"{place(at)}: {at.size} bytes, but {place(other_end)} sends"
-                f" {other_end.size}.",
+                key, f"{at}: rank {rank} cannot {kind} {found[4]} rank {peer}; write another one of"
+                f" 0 to {self.ranks - 1}.",
             )  # fmt: skip
-    return recvs, found
+        if size < 1:
+            raise FieldError(key, f"{at}: a message has one byte or more.")
+        return SEND if kind == "send" else RECV, size, peer, tag
+
+    def _at(self, digits: str | None, what: str, line: int) -> int:
+        """Return a whole number of a line, 0 if it is not there."""
+        return self._number(digits, what, f"{self._where}:{line}") if digits else 0
+
+    def _number(self, digits: str, what: str, at: str) -> int:
+        """Return a whole number that is not too large for what it counts."""
+        value = int(digits if len(digits) < 20 else digits.lstrip("0")[:20] or "0")
+        if value > _MOST[what]:
+            raise FieldError(self._key, f"{at}: {what} {quoted(digits)}: at most {_MOST[what]}.")
+        return value
 
 
-def _counted(names: np.ndarray) -> np.ndarray:
-    """Return rows with a further column: the how manieth of its kind each is."""
-    order = np.lexsort(names.T[::-1])
-    alike = names[order]
-    begins = np.ones(len(names), dtype=bool)
-    begins[1:] = (alike[1:] != alike[:-1]).any(axis=1)
-    place = np.arange(len(names))
-    turn = np.empty(len(names), dtype=np.int64)
-    turn[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
-    return np.column_stack([names, turn])
-
-
-def _order(
-    operations: list[Operation], task: np.ndarray, after: np.ndarray, where: str, key: str,
-    place: Place,
-) -> list[int]:  # fmt: skip
-    """Return operations so that each comes after what it waits for, else in their order."""
-    n = len(operations)
-    missing = np.bincount(task, minlength=n).tolist()
-    followers = task[np.argsort(after, kind="stable")]
-    ends = np.cumsum(np.bincount(after, minlength=n)).tolist()
-    ready = [index for index in range(n) if missing[index] == 0]
-    found = []
-    while ready:
-        index = heapq.heappop(ready)
-        found.append(index)
-        for follower in followers[ends[index - 1] if index else 0 : ends[index]].tolist():
-            missing[follower] -= 1
-            if missing[follower] == 0:
-                heapq.heappush(ready, follower)
-    if len(found) < n:
-        stuck = next(at for at, count in zip(operations, missing, strict=True) if count)
-        raise FieldError(key, f"{place(stuck)}: waits for itself in a circle, so it never starts.")
-    if not found:
-        raise FieldError(key, f"{where}: there is no operation in it.")
-    return found
+def _lines(stream: BinaryIO, where: str, key: str) -> Iterator[tuple[int, str]]:
+    """Yield number and content of each line that has more than comments."""
+    is_open = False  # whether a comment has begun and not ended
+    number = 0
+    for block in blocks(stream, _MOST_LINE_BYTES):
+        try:
+            text = block.decode("utf-8" if number else "utf-8-sig")
+        except UnicodeDecodeError:
+            raise FieldError(key, f"{where}: is not a text file. Name one.") from None
+        if is_open or "/" in text:
+            text = "/*" * is_open + text
+            ends = [found[1] for found in _COMMENT.finditer(text)]
+            is_open = bool(ends) and ends[-1] == ""
+            text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+        for line in text.removesuffix("\n").split("\n"):
+            number += 1
+            if line := line.strip():
+                yield number, line
+    if is_open:
+        raise FieldError(key, f"{where}: ends inside a comment: the file is cut short.")
 
 
 def write(graph: TaskGraph) -> str:

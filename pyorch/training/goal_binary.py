@@ -10,13 +10,15 @@ Source: LogGOPSim 76451de, Parser.hpp, read and written without its code.
 
 import struct
 from collections import defaultdict
-from functools import partial
+from io import SEEK_CUR, SEEK_END
+from typing import BinaryIO, NoReturn
 
 import numpy as np
 
 from pyorch.spec.fields import FieldError
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES, MOST_TASKS
-from pyorch.training.goal import PS_PER_NS, Operation, built
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES
+from pyorch.training.foreign import Trace
+from pyorch.training.goal_operations import CALC, NAMES, PS_PER_NS, Operations, built
 from pyorch.training.graph import COMPUTE, MESSAGE, TaskGraph, local_waits
 
 MAGIC = 4223
@@ -29,24 +31,25 @@ _NODE = np.dtype([
     ("cpu", "u1"), ("nic", "u1"), ("n_then", "<u4"), ("then", "<u4"), ("n_begin", "<u4"),
     ("begin", "<u4"),
 ])  # fmt: skip
-_KINDS = {1: "send", 2: "recv", 3: "calc"}
-_CODES = {name: code for code, name in _KINDS.items()}
+_CODES = {name: code for code, name in NAMES.items()}
 _ANY = 2**32 - 1
 #: A byte counts them.
 _MOST_CPUS = 255
 
 
-def is_binary(data: bytes) -> bool:
+def is_binary(stream: BinaryIO) -> bool:
     """Return whether a file is of this form: no text begins like it."""
-    return len(data) >= 8 and int.from_bytes(data[:8], "little") in (MAGIC, _USED_UP)
+    data = stream.read(8)
+    stream.seek(0)
+    return len(data) == 8 and int.from_bytes(data, "little") in (MAGIC, _USED_UP)
 
 
-def read(data: bytes, where: str, key: str = "file") -> TaskGraph:
+def read(stream: BinaryIO, where: str, key: str = "file") -> Trace:
     """Return the tasks of a file.
 
     Parameters
     ----------
-    data : bytes
+    stream : binary file
         What is in it.
     where, key : str
         File and key of the scenario, for messages.
@@ -56,112 +59,149 @@ def read(data: bytes, where: str, key: str = "file") -> TaskGraph:
     FieldError
         With file, rank and operation: what is no GOAL, has no partner, or is cut short.
     """
-    if len(data) < _HEAD.size:
+    head = stream.read(_HEAD.size)
+    if len(head) < _HEAD.size:
         raise FieldError(key, f"{where}: ends within its head: the file is cut short.")
-    magic, ranks, _, _ = _HEAD.unpack_from(data)
+    magic, ranks, _, _ = _HEAD.unpack(head)
     if magic == _USED_UP:
         raise FieldError(key, f"{where}: has been used up by LogGOPSim --save-mem. Make it again.")
     if not 1 <= ranks <= MOST_NODES:
         raise FieldError(key, f"{where}: {ranks} ranks; a file has 1 to {MOST_NODES}.")
-    if len(data) < _HEAD.size + ranks * _JUMP.size:
+    jumps = stream.read(ranks * _JUMP.size)
+    if len(jumps) < ranks * _JUMP.size:
         raise FieldError(key, f"{where}: ends within its head: the file is cut short.")
-    operations: list[Operation] = []
-    ended: list[tuple[int, int]] = []
-    started: list[tuple[int, int]] = []
-    for rank, (begin, end) in enumerate(_jumps(data, ranks, where, key)):
-        nodes, appendix = _schedule(data[begin:end], f"{where}: rank {rank}", key)
-        first = len(operations)
-        if first + len(nodes) > MOST_TASKS:
-            raise FieldError(key, f"{where}: more than {MOST_TASKS:,} operations.")
-        operations += [
-            _operation(node, rank, ranks, number, where, key)
-            for number, node in enumerate(nodes.tolist())
-        ]
-        ends, starts = _waits(nodes, appendix, first, f"{where}: rank {rank}", key)
-        ended += ends
-        started += starts
-    return built(ranks, operations, ended, started, where, key, partial(_place, where))
+    reader = _Reader(stream, ranks, where, key)
+    for rank, (begin, end) in enumerate(reader.places(jumps)):
+        reader.read(rank, begin, end)
+    return Trace(built(ranks, reader.operations, where, key, reader.place), reader.remarks())
 
 
-def _place(where: str, at: Operation) -> str:
-    return f"{where}: rank {at.rank}, operation {at.number}"
+class _Reader:
+    """Reads the schedules of a file into `operations`."""
 
+    def __init__(self, stream: BinaryIO, ranks: int, where: str, key: str):
+        self._stream, self._ranks, self._where, self._key = stream, ranks, where, key
+        self._bytes = stream.seek(0, SEEK_END)
+        self._unread = self._bytes
+        self._names_nics = False
+        self.operations = Operations()
 
-def _jumps(data: bytes, ranks: int, where: str, key: str) -> list[tuple[int, int]]:
-    """Return the first and last byte of each rank; no two ranks have a byte in common."""
-    found = [
-        (begin + _COUNTED_FROM, end + _COUNTED_FROM)
-        for begin, end in _JUMP.iter_unpack(data[_HEAD.size : _HEAD.size + ranks * _JUMP.size])
-    ]
-    for rank, (begin, end) in enumerate(found):
-        if not _HEAD.size <= begin <= end <= len(data):
-            raise FieldError(
-                key, f"{where}: rank {rank} lies from byte {begin} to {end} of {len(data)}: the"
-                " file is cut short.",
-            )  # fmt: skip
-    last = 0, 0
-    for rank in sorted(range(ranks), key=lambda rank: found[rank]):
-        if found[rank][0] < last[0]:
-            raise FieldError(key, f"{where}: ranks {last[1]} and {rank} have bytes in common.")
-        last = found[rank][1], rank
-    return found
+    def place(self, row: int) -> str:
+        """Return where an operation is."""
+        its = self.operations
+        return f"{self._where}: rank {its.rank[row]}, operation {its.number[row]}"
 
+    def remarks(self) -> tuple[str, ...]:
+        """Return what is not used."""
+        unread = self._unread - _HEAD.size - self._ranks * _JUMP.size
+        said = [f"{unread} bytes belong to no operation."] if unread else []
+        if self._names_nics:
+            said.append("cpus of messages and NICs are not used.")
+        return tuple(f"{self._where}: {line}" for line in said)
 
-def _schedule(data: bytes, at: str, key: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return operations of a rank, and the list that they point into."""
-    short = FieldError(key, f"{at}: is shorter than what it counts: the file is cut short.")
-    if len(data) < 8:
-        raise short
-    n_nodes, n_roots = struct.unpack_from("<II", data)
-    begin = 8 + 4 * n_roots
-    end = begin + _NODE.itemsize * n_nodes
-    if len(data) < end or (len(data) - end) % 4:
-        raise short
-    nodes = np.frombuffer(data, _NODE, n_nodes, begin)
-    return nodes, np.frombuffer(data, "<u4", offset=end)
+    def places(self, jumps: bytes) -> list[tuple[int, int]]:
+        """Return the first and last byte of each rank; no two ranks have a byte in common."""
+        key, where = self._key, self._where
+        found = [(begin + _COUNTED_FROM, end + _COUNTED_FROM)
+                 for begin, end in _JUMP.iter_unpack(jumps)]  # fmt: skip
+        for rank, (begin, end) in enumerate(found):
+            if not _HEAD.size <= begin <= end <= self._bytes:
+                raise FieldError(
+                    key, f"{where}: rank {rank} lies from byte {begin} to {end} of {self._bytes}:"
+                    " the file is cut short.",
+                )  # fmt: skip
+        last = 0, 0
+        for rank in sorted(range(len(found)), key=lambda rank: found[rank]):
+            if found[rank][0] < last[0]:
+                raise FieldError(key, f"{where}: ranks {last[1]} and {rank} have bytes in common.")
+            last = found[rank][1], rank
+        return found
 
-
-def _operation(node: tuple, rank: int, ranks: int, number: int, where: str, key: str) -> Operation:
-    """Return one operation."""
-    _, code, peer, size, tag, cpu, *_ = node
-    at = f"{where}: rank {rank}, operation {number}"
-    if code not in _KINDS:
-        raise FieldError(key, f"{at}: type {code} is none of 1 (send), 2 (recv), 3 (calc).")
-    if code == _CODES["calc"]:
-        if size > LONGEST_PS // PS_PER_NS:
-            raise FieldError(key, f"{at}: lasts {size} ns; at most ten days.")
-        return Operation("calc", rank, size, -1, -1, cpu, number)
-    if _ANY in (peer, tag):
-        raise FieldError(key, f"{at}: takes from anybody or any tag, which only a run can tell.")
-    if peer >= ranks or peer == rank:
-        raise FieldError(key, f"{at}: peer {peer} is no other rank of 0 to {ranks - 1}.")
-    if not 1 <= size <= LARGEST_MESSAGE_BYTES:
-        raise FieldError(key, f"{at}: {size} bytes; a message has 1 to {LARGEST_MESSAGE_BYTES}.")
-    return Operation(_KINDS[code], rank, size, peer, tag, 0, number)
-
-
-def _waits(
-    nodes: np.ndarray, appendix: np.ndarray, first: int, at: str, key: str
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return which operations wait for the end of which, and for the start of which."""
-    said = int(nodes["n_then"].sum(dtype=np.int64) + nodes["n_begin"].sum(dtype=np.int64))
-    if said > len(appendix):
-        raise FieldError(
-            key, f"{at}: {said} dependencies, but there are places for {len(appendix)}."
+    def read(self, rank: int, begin: int, end: int) -> None:
+        """Read the schedule of a rank."""
+        at, first = f"{self._where}: rank {rank}", len(self.operations)
+        short = FieldError(
+            self._key, f"{at}: is shorter than what it counts: the file is cut short."
         )
-    needs = np.zeros(len(nodes), dtype=np.int64)
-    found: dict[str, list[tuple[int, int]]] = {"then": [], "begin": []}
-    for begin, waits in found.items():
-        for number in np.flatnonzero(nodes[f"n_{begin}"]).tolist():
-            low, count = int(nodes[begin][number]), int(nodes[f"n_{begin}"][number])
-            later = appendix[low : low + count]
-            if len(later) < count or (later >= len(nodes)).any():
-                raise FieldError(key, f"{at}, operation {number}: what waits for it is not there.")
-            np.add.at(needs, later, 1)
-            waits += [(first + one, first + number) for one in later.tolist()]
-    if len(wrong := np.flatnonzero(nodes["needs"] != needs)):
-        raise FieldError(key, f"{at}, operation {wrong[0]}: counts other dependencies than it has.")
-    return found["then"], found["begin"]
+        if end - begin < 8:
+            raise short
+        self._stream.seek(begin)
+        n_nodes, n_roots = struct.unpack("<II", self._stream.read(8))
+        rest = end - begin - 8 - 4 * n_roots - _NODE.itemsize * n_nodes
+        if rest < 0 or rest % 4:
+            raise short
+        self.operations.check(self._where, self._key, n_nodes)
+        self._stream.seek(4 * n_roots, SEEK_CUR)
+        nodes = np.frombuffer(self._stream.read(_NODE.itemsize * n_nodes), _NODE)
+        self._add(nodes, rank)
+        said = int(nodes["n_then"].sum(dtype=np.int64) + nodes["n_begin"].sum(dtype=np.int64))
+        if said > rest // 4:
+            raise FieldError(
+                self._key, f"{at}: {said} dependencies, but there are places for {rest // 4}."
+            )
+        self.operations.check(self._where, self._key, 0, rest // 4)
+        waits = np.frombuffer(self._stream.read(rest), "<u4")
+        self._unread -= 8 + 4 * n_roots + nodes.nbytes + 4 * said
+        needs = np.zeros(n_nodes, dtype=np.int64)
+        for name, (task, after) in (
+            ("then", self.operations.ended), ("begin", self.operations.started),
+        ):  # fmt: skip
+            counts = nodes[f"n_{name}"].astype(np.int64)
+            before = np.repeat(np.arange(n_nodes, dtype=np.int32), counts)
+            turn = np.arange(len(before)) - np.repeat(np.cumsum(counts) - counts, counts)
+            places = nodes[name].astype(np.int64)[before] + turn
+            ok = places < len(waits)
+            later = waits[np.where(ok, places, 0)] if len(waits) else np.zeros(len(ok), "<u4")
+            ok &= later < n_nodes
+            if not ok.all():
+                raise FieldError(
+                    self._key, f"{at}, operation {before[ok.argmin()]}: what waits for it is not"
+                    " there.",
+                )  # fmt: skip
+            needs += np.bincount(later, minlength=n_nodes)
+            task.frombytes((later + first).astype(np.int32).tobytes())
+            after.frombytes((before + first).astype(np.int32).tobytes())
+        if len(wrong := np.flatnonzero(nodes["needs"] != needs)):
+            raise FieldError(
+                self._key, f"{at}, operation {wrong[0]}: counts other dependencies than it has."
+            )
+
+    def _add(self, nodes: np.ndarray, rank: int) -> None:
+        """Add the operations of a rank."""
+        is_calc = nodes["kind"] == CALC
+        peer, size = nodes["peer"], nodes["size"]
+        wrong = ~np.isin(nodes["kind"], list(NAMES))
+        wrong |= size > np.where(is_calc, LONGEST_PS // PS_PER_NS, LARGEST_MESSAGE_BYTES)
+        ends = (peer >= self._ranks) | (peer == rank) | (size < 1) | (nodes["tag"] == _ANY)
+        wrong |= ~is_calc & ends
+        if wrong.any():
+            number = int(wrong.argmax())
+            self._refuse(nodes[number], rank, f"{self._where}: rank {rank}, operation {number}")
+        self._names_nics |= bool(nodes["nic"].any() or nodes["cpu"][~is_calc].any())
+        zeros = np.zeros(len(nodes), dtype=np.int64)
+        columns = {
+            "kind": nodes["kind"], "rank": zeros + rank, "size": size,
+            "peer": np.where(is_calc, 0, peer), "tag": np.where(is_calc, 0, nodes["tag"]),
+            "cpu": np.where(is_calc, nodes["cpu"], 0), "number": np.arange(len(nodes)),
+        }  # fmt: skip
+        for name, column in columns.items():
+            whole = getattr(self.operations, name)
+            whole.frombytes(column.astype(whole.typecode).tobytes())
+
+    def _refuse(self, node: np.void, rank: int, at: str) -> NoReturn:
+        """Raise FieldError for what is wrong with an operation."""
+        key, kind, peer, size = self._key, *(int(node[name]) for name in ("kind", "peer", "size"))
+        if kind not in NAMES:
+            raise FieldError(key, f"{at}: type {kind} is none of 1 (send), 2 (recv), 3 (calc).")
+        if kind == CALC:
+            raise FieldError(key, f"{at}: lasts {size} ns; at most ten days.")
+        if _ANY in (peer, node["tag"]):
+            raise FieldError(
+                key, f"{at}: takes from anybody or any tag, which only a run can tell."
+            )
+        if peer >= self._ranks or peer == rank:
+            raise FieldError(key, f"{at}: peer {peer} is no other rank of 0 to {self._ranks - 1}.")
+        raise FieldError(key, f"{at}: {size} bytes; a message has 1 to {LARGEST_MESSAGE_BYTES}.")
 
 
 def write(graph: TaskGraph) -> bytes:

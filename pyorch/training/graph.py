@@ -183,7 +183,10 @@ def cycle(graph: TaskGraph) -> np.ndarray:
     from scipy.sparse.csgraph import connected_components
 
     later, before = stream_edges(graph)
-    task, after = np.concatenate([graph.task, later]), np.concatenate([graph.after, before])
+    task, after = (
+        np.concatenate(both, dtype=np.int32, casting="unsafe")
+        for both in ((graph.task, later), (graph.after, before))
+    )
     if (alone := task[task == after]).size:
         return alone[:1]
     n_tasks = len(graph.kind)

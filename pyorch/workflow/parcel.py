@@ -25,7 +25,7 @@ from pyorch.errors import OutputError, PyorchError
 from pyorch.runs.finished import is_finished, why_again
 from pyorch.runs.make import AGAIN, alone, clear, take
 from pyorch.simulate.process import how, last_line
-from pyorch.spec.files import BESIDE, content, files_of
+from pyorch.spec.files import BESIDE, files_of, opened
 from pyorch.traces import manifest
 from pyorch.workflow import marks
 from pyorch.workflow.planfile import read_plan, write_plan
@@ -53,7 +53,8 @@ def pack(runs: Sequence[specs.Run]) -> bytes:
         write_plan(runs, folder / _PLAN)
         (folder / _FILES).mkdir()
         for file in {f["sha256"]: f for run in runs for f in files_of(run.spec.plain())}.values():
-            (folder / _FILES / file["sha256"]).write_bytes(content(file))
+            with opened(file) as source, (folder / _FILES / file["sha256"]).open("wb") as copy:
+                shutil.copyfileobj(source, copy)
         if (study := built.study()) is not None:
             (folder / "ns3-modules").mkdir()
             for path in _of_study(study):

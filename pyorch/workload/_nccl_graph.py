@@ -16,19 +16,19 @@ from xml.etree import ElementTree
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import FileRef, listed, xml_root
+from pyorch.spec.files import FileRef, unused_of, xml_root
 from pyorch.workload._nccl_tables import MOST_CHANNELS, TREE_CHILDREN
 
 KEY = "graph"
 _RING, _NVLS = 4, 5
 _MOST_GPUS, _MOST_SPEED = 1024, 10_000
 _USED = {
-    "graphs": {"version"},
-    "graph": {"id", "pattern", "nchannels", "speedintra", "speedinter", "latencyinter"},
-    "channel": set(),
-    "gpu": {"dev", "rank"},
-    "net": set(),
-}  # fmt: skip
+    "graphs": "version",
+    "graph": "id pattern nchannels speedintra speedinter latencyinter",
+    "channel": "",
+    "gpu": "dev rank",
+    "net": "",
+}
 
 
 class Graph(NamedTuple):
@@ -111,14 +111,10 @@ def _read(path: str, sha256: str) -> Graphs:
             found[kind] = graph
     if not found:
         raise FieldError(KEY, f"{path}: has no channels of rings or trees. Is the file cut off?")
-    names = {
-        f"{element.tag} {name}"
-        for element in root.iter() for name in element.attrib.keys() - _USED.get(element.tag, set())
-    } | {element.tag for element in root.iter() if element.tag not in _USED}  # fmt: skip
     return Graphs(
         found.get("ring"), found.get("tree"), found.get("nvls"),
         any(graph.find("channel/net") is not None for graph in root.findall("graph")),
-        listed(names),
+        unused_of(root, _USED),
     )  # fmt: skip
 
 

@@ -203,6 +203,12 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
         )  # fmt: skip
 
 
+def remarks(params: Params) -> tuple[str, ...]:
+    """Return what the file of an algorithm says and is not used."""
+    its = getattr(params.algorithm.module, "remarks", None)
+    return its(params.algorithm.params) if its else ()
+
+
 def flows(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:

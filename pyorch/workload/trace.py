@@ -5,7 +5,6 @@ Rank r of the file is a host of the topology by `placement`, or the r-th of `hos
 of a whole communicator are made of, which most formats leave open, `algorithms` says.
 """
 
-import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -25,7 +24,7 @@ from pyorch.spec.fields import (
     TimePs,
     quantity,
 )
-from pyorch.spec.files import FileRef, InputFile, text
+from pyorch.spec.files import FileRef, InputFile, StreamedFile, json_value, text
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.training import astra, graph, tables
@@ -84,8 +83,8 @@ class Params(Grown):
     LATER: ClassVar[tuple[str, ...]] = ("compute", "dimensions", "gpus", "system", "step_delay_ps")
 
     format: Format
-    file: InputFile
-    ranks: tuple[InputFile, ...] = Field((), json_schema_extra=FOUND)
+    file: StreamedFile
+    ranks: tuple[StreamedFile, ...] = Field((), json_schema_extra=FOUND)
     communicators: InputFile | None = None
     algorithms: dict[str, str] = {}
     dimensions: tuple[Count, ...] = ()
@@ -294,10 +293,7 @@ def _algorithm(chosen: dict[str, str]) -> Algorithm:
 
 def _groups(file: FileRef) -> dict[str, list[int]]:
     """Return the ranks of each communicator: ``{"1": [0, 1], "2": [2, 3]}``."""
-    try:
-        found = json.loads(text(file, "communicators"))
-    except ValueError as error:
-        raise FieldError("communicators", f"{file['path']}: is no JSON: {error}.") from None
+    found = json_value(text(file, "communicators"), file["path"], "communicators")
     lists = isinstance(found, dict) and all(isinstance(ranks, list) for ranks in found.values())
     if not lists or not all(type(rank) is int for ranks in found.values() for rank in ranks):
         raise FieldError(

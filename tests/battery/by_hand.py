@@ -280,7 +280,11 @@ CALLS = [
     call("number_as_key", ("scenario", "'1'"), "pyorch.run(base | {1: 2})"),
     call("load_none", ("None",), "pyorch.load(None)"),
     call("no_column", ("speed", "slowdown"), "one.metric('speed')"),
-    call("goal_of_bytes", ("x.goal",), "pyorch.training.goal.read('rank {', 'x.goal')"),
+    call(
+        "goal_of_bytes",
+        ("x.goal",),
+        "pyorch.training.goal.read(__import__('io').BytesIO(b'rank {'), 'x.goal')",
+    ),
 ]
 
 RETURNED = [

@@ -87,10 +87,12 @@ def words_of(line):
         found = name_at(blanks(end))
         if line.startswith(kind) and len(kind) < at < end < blanks(end) and found:
             name, at = found
-            while (at := line.find("#", at)) >= 0:
-                at, quote = at + 1, blanks(at + 1)
-                if line[quote : quote + 1] == '"' and (end := line.find('"', quote + 1)) > 0:
-                    return kind, name, line[quote + 1 : end]
+            at = blanks(at)
+            if line[at : at + 1] not in ("", "#"):
+                return None
+            quote = blanks(at + 1)
+            if line[quote : quote + 1] == '"' and (end := line.find('"', quote + 1)) > 0:
+                return kind, name, line[quote + 1 : end]
             return kind, name, ""
     if not (found := number_at(0)):
         return None
@@ -111,7 +113,11 @@ def words_of(line):
     other, at = found
     if not (found := number_at(at)):
         return None
-    return mine, other, found[0], line[found[1] :]
+    its, at = found
+    if line.startswith("(", at) and (end := line.find(")", at)) > at + 1:
+        at = end + 1 if set(line[at + 1 : end]) <= set(DIGITS + "abcdefABCDEFx") else at
+    at = blanks(at)
+    return (mine, other, its, line[at:]) if line[at : at + 1] in ("", "#") else None
 
 
 def speed_of(rest):
@@ -137,7 +143,11 @@ def ibnetdiscover(data, default_bps):
             is_word = bool(first) and all(c.isascii() and (c.isalnum() or c == "_") for c in first)
             chassis = line.removeprefix("Non-")
             ends_word = chassis.startswith("Chassis") and not (chassis[7:8] or " ").isidentifier()
-            need(not line or line[0] == "#" or (is_word and "=" in line) or line[:7] == "ibwarn:"
+            value = line.partition("=")[2].partition("#")[0]
+            is_word &= (
+                "=" in line and value.strip() in ("", value.rstrip()) and len(value.split()) < 2
+            )
+            need(not line or line[0] == "#" or is_word or line[:7] == "ibwarn:"
                  or ends_word, f"line {line}")  # fmt: skip
             continue
         if len(found) == 3:

@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Graphs of tasks at random, and when their tasks end if every message takes its own time."""
 
+import io
+
 import numpy as np
 from hypothesis import strategies as st
 
-from pyorch.training import BARRIER, COMPUTE, MESSAGE, Builder
+from pyorch.training import BARRIER, COMPUTE, MESSAGE, Builder, chakra, goal, goal_binary
 
 #: Of a message [ps], [ps/byte].
 LATENCY, PER_BYTE = 5000, 3
+
+
+def of_goal(data, where="x.goal"):
+    """Return the tasks of GOAL: of bytes, or of a text."""
+    form = goal_binary if isinstance(data, bytes) else goal
+    return form.read(io.BytesIO(data if isinstance(data, bytes) else data.encode()), where).graph
+
+
+def of_chakra(files, missing, *where):
+    """Return the trace of files, a rank each."""
+    return chakra.read(map(io.BytesIO, files), len(files), missing, *where)
 
 
 def ends(graph):

@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from task_times import LATENCY, PER_BYTE, ends
+from task_times import LATENCY, PER_BYTE, ends, of_chakra
 from test_chakra import node, rings, trace
 
 from pyorch.spec.fields import FieldError
@@ -21,7 +21,7 @@ def last_ps(comm_type, **changes):
     """Return when the last of 8 ranks has its result of 1 MiB."""
     system = astra.read(json.dumps(GIVEN | changes), "x.json")
     files = [trace(node(1, 7, comm_type=comm_type, comm_size=2**20))] * 8
-    graph = chakra.read(files, chakra.Missing(rings, system=system)).graph
+    graph = of_chakra(files, chakra.Missing(rings, system=system)).graph
     check(graph)
     return ends(graph).max()
 
@@ -53,7 +53,7 @@ def test_a_memory_that_takes_more_than_ten_days_is_refused():
     system = astra.read('{"local-mem-bw": 1e-6}', "x.json")
     files = [trace(node(1, 7, comm_type=0, comm_size=2**50))] * 8
     with pytest.raises(FieldError, match="lasts 1.41e.20 ns; three of them at most ten days"):
-        chakra.read(files, chakra.Missing(rings, system=system))
+        of_chakra(files, chakra.Missing(rings, system=system))
 
 
 def test_a_gather_adds_nothing_up_and_has_what_each_rank_gives():
@@ -64,14 +64,14 @@ def test_a_gather_adds_nothing_up_and_has_what_each_rank_gives():
 def test_a_roofline_is_that_of_the_system():
     text = json.dumps(GIVEN | {"roofline-enabled": 1, "peak-perf": 2})
     missing = chakra.Missing(rings, system=astra.read(text, "x.json"))
-    graph = chakra.read([trace(node(1, 4, num_ops=8_000_000, tensor_size=8))], missing).graph
+    graph = of_chakra([trace(node(1, 4, num_ops=8_000_000, tensor_size=8))], missing).graph
 
     assert graph.duration_ps.tolist() == [4_000_000]  # 8 M operations at 2 TFLOPS
 
 
 def test_keys_that_decide_nothing_are_said():
     missing = chakra.Missing(rings, system=astra.read(json.dumps(GIVEN), "x.json"))
-    found = chakra.read([trace(node(1, 4, [], 7))], missing)
+    found = of_chakra([trace(node(1, 4, [], 7))], missing)
     assert found.remarks == ("trace.*.et: keys boost-mode of the system are not used.",)
 
 
@@ -142,7 +142,7 @@ def test_how_dimensions_are_combined_is_used_where_there_are_several():
 def graph_of_two(comm_type, size=2**20, dimensions=(2, 4), **changes):
     system = astra.read(json.dumps(GIVEN | TWO | changes), "x.json")
     files = [trace(node(1, 7, comm_type=comm_type, comm_size=size))] * 8
-    graph = chakra.read(files, chakra.Missing(rings, {}, dimensions, system=system)).graph
+    graph = of_chakra(files, chakra.Missing(rings, {}, dimensions, system=system)).graph
     check(graph)
     return graph
 
@@ -210,8 +210,8 @@ def test_a_communicator_of_some_ranks_is_one_ring():
     files += [trace(node(1, 4, [], 7))] * 4
     missing = chakra.Missing(rings, {"5": [0, 1, 2, 3]}, (2, 4), system=system)
     with pytest.raises(FieldError, match="every operation involves all of them"):
-        chakra.read(files, missing)
-    graph = chakra.read(files, missing._replace(dimensions=())).graph
+        of_chakra(files, missing)
+    graph = of_chakra(files, missing._replace(dimensions=())).graph
     in_ring = 10 * NS + steps(3, 2**18, added=True) + steps(3, 2**18)
     assert ends(graph).max() == in_ring
 

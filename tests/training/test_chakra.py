@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from task_times import LATENCY, PER_BYTE, ends, graphs
+from task_times import LATENCY, PER_BYTE, ends, graphs, of_chakra
 
 from pyorch.collective import direct, ring
 from pyorch.collective._graph import Call
@@ -28,7 +28,7 @@ def rings(_):
 
 
 def _read(files, algorithm=rings, communicators=None, **more):
-    return chakra.read(files, chakra.Missing(algorithm, communicators or {}, **more)).graph
+    return of_chakra(files, chakra.Missing(algorithm, communicators or {}, **more)).graph
 
 
 def value(given_):
@@ -260,7 +260,7 @@ def test_streams_are_in_the_order_of_starts_where_ids_are_not():
 
 def test_a_caller_that_the_converter_has_left_out_is_said():
     lost = encoded([(1, 2), (3, 4), (4, [1, 3]), (7, 5)])
-    found = chakra.read([trace(node(1, 4, [], 7), lost)], chakra.Missing(rings))
+    found = of_chakra([trace(node(1, 4, [], 7), lost)], chakra.Missing(rings))
 
     assert ends(found.graph).tolist() == [7_000_000, 12_000_000]
     assert found.remarks == ("trace.*.et: 1 control dependencies are on nodes that are not there.",)
@@ -270,7 +270,7 @@ def test_callers_that_contradict_data_are_left_out_and_said():
     # A converter of 2024 leaves old numbers in control dependencies.
     def named(parents):
         two = [encoded([(1, 1), (3, 4), (4, parents), (7, 5)]), node(2, 4, [1], 5)]
-        return chakra.read([trace(*two)], chakra.Missing(rings)).remarks
+        return of_chakra([trace(*two)], chakra.Missing(rings)).remarks
 
     assert named([]) == ()
     assert named([2]) == (
@@ -288,7 +288,7 @@ def test_what_is_not_used_is_said_once():
     )
     other = trace(node(1, 4, [], 5), node(3, 7, comm_type=0, comm_size=5),
                   groups('[{"pg_name": "5", "ranks": [1]}]'))  # fmt: skip
-    found = chakra.read([other, file], chakra.Missing(rings), "step")
+    found = of_chakra([other, file], chakra.Missing(rings), "step")
 
     assert found.remarks == (
         "step.*.et: attributes comm_priority, fw_parent, num_ops are not used;"

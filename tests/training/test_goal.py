@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from task_times import LATENCY, PER_BYTE, ends, graphs
+from task_times import LATENCY, PER_BYTE, ends, graphs, of_goal
 
 from pyorch.collective import ring
 from pyorch.collective._graph import Call
@@ -33,7 +33,7 @@ l2 requires l1
 
 
 def test_two_ranks_by_hand():
-    graph = goal.read(TINY, "tiny.goal")
+    graph = of_goal(TINY, "tiny.goal")
     check(graph)
 
     # The computation, the message, its recv, and the computation behind that.
@@ -49,7 +49,7 @@ def test_two_ranks_by_hand():
 
 def test_what_requires_a_send_waits_for_its_acknowledgement():
     text = "num_ranks 2\nrank 0 {\na: send 9b to 1\nb: calc 2\nb requires a\n}\n"
-    graph = goal.read(text + "rank 1 {\nrecv 9b from 0\n}\n", "x.goal")
+    graph = of_goal(text + "rank 1 {\nrecv 9b from 0\n}\n", "x.goal")
 
     rows = zip(graph.task.tolist(), graph.after.tolist(), graph.at_sender.tolist(), strict=True)
     b, send = (int(np.flatnonzero(graph.kind == kind)[0]) for kind in (COMPUTE, MESSAGE))
@@ -58,7 +58,7 @@ def test_what_requires_a_send_waits_for_its_acknowledgement():
 
 def test_to_start_when_another_has_started_is_to_wait_for_the_same():
     text = "num_ranks 1\nrank 0 {\na: calc 5\nb: calc 7 cpu 1\nb requires a\nc: calc 1 cpu 2\n"
-    graph = goal.read(text + "c irequires b\n}\n", "x.goal")
+    graph = of_goal(text + "c irequires b\n}\n", "x.goal")
 
     # The start of b is a point in time of its own, 5 ns.
     assert sorted(ends(graph).tolist()) == [5000, 5000, 6000, 12000]
@@ -71,7 +71,7 @@ def test_the_order_of_lines_decides_nothing(lines):
     # c ends at 5 ns, so a and all that start with it begin then, each on a cpu of its own.
     operations = "a: calc 7 cpu 1\nb: calc 1 cpu 2\nc: calc 5\nd: calc 2 cpu 3\n"
     text = f"num_ranks 1\nrank 0 {{\n{operations}" + "\n".join(lines) + "\n}\n"
-    graph = goal.read(text, "x.goal")
+    graph = of_goal(text, "x.goal")
     works = graph.kind == COMPUTE
 
     assert sorted(ends(graph)[works].tolist()) == [5000, 6000, 7000, 12000]
@@ -82,7 +82,7 @@ def test_starts_that_wait_for_starts_stay_as_many_as_their_lines():
     n = 2000
     lines = [f"t{i}: calc 1 cpu {i}" for i in range(n)]
     lines += [f"t{i + 1} irequires t{i}\nt{i + 1} requires t{i}" for i in range(n - 1)]
-    graph = goal.read("num_ranks 1\nrank 0 {\n" + "\n".join(lines) + "\n}\n", "x.goal")
+    graph = of_goal("num_ranks 1\nrank 0 {\n" + "\n".join(lines) + "\n}\n", "x.goal")
 
     assert len(graph.task) < 4 * n
     assert ends(graph).max() == n * 1000
@@ -91,13 +91,13 @@ def test_starts_that_wait_for_starts_stay_as_many_as_their_lines():
 def test_starts_in_a_circle_never_come():
     text = "num_ranks 1\nrank 0 {\na: calc 5\nb: calc 7\na irequires b\nb irequires a\n}\n"
     with pytest.raises(FieldError, match="x.goal:3: waits for itself in a circle"):
-        goal.read(text, "x.goal")
+        of_goal(text, "x.goal")
 
 
 def test_a_computation_may_stand_before_what_it_requires():
     text = "num_ranks 1\nrank 0 {\na: calc 5\nb: calc 7\na requires b\n}\n"
 
-    assert sorted(ends(goal.read(text, "x.goal")).tolist()) == [7000, 12000]
+    assert sorted(ends(of_goal(text, "x.goal")).tolist()) == [7000, 12000]
 
 
 def test_a_ring_all_reduce_there_and_back():
@@ -108,7 +108,7 @@ def test_a_ring_all_reduce_there_and_back():
     call = Call("all_reduce", n, size)
     build.collective(ring.graph(call, ring.Params()), np.arange(n)[None], begin, "DP")
     graph = build.graph()
-    again = goal.read(goal.write(graph), "ring.goal")
+    again = of_goal(goal.write(graph), "ring.goal")
 
     expected = 10_000 + 2 * (n - 1) * (LATENCY + size // n * PER_BYTE)
     assert ends(graph).max() == ends(again).max() == expected
@@ -118,7 +118,7 @@ def test_a_ring_all_reduce_there_and_back():
 @given(graph=graphs())
 def test_any_graph_there_and_back_takes_the_same_time(graph):
     # Each task ends when it did; a recv that stands for the end of a message is one more.
-    again = goal.read(goal.write(graph), "any.goal")
+    again = of_goal(goal.write(graph), "any.goal")
     check(again)
 
     assert set(ends(graph).tolist()) == set(ends(again).tolist())
@@ -133,7 +133,7 @@ def test_a_file_cut_short_is_said_in_one_line(graph, data):
     text = goal.write(graph).rstrip()
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
     with pytest.raises(FieldError) as caught:
-        goal.read(cut, "cut.goal")
+        of_goal(cut, "cut.goal")
     assert str(caught.value).startswith("cut.goal") and "\n" not in str(caught.value)
 
 
@@ -177,7 +177,7 @@ MISTAKES = {
 def test_what_is_wrong_is_said_with_its_line(mistake):
     text, message = MISTAKES[mistake]
     with pytest.raises(FieldError, match=re.escape(message)):
-        goal.read(text, "x.goal")
+        of_goal(text, "x.goal")
 
 
 def test_delays_and_news_without_a_message_are_not_written():

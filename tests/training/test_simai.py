@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from task_times import LATENCY, PER_BYTE, ends
+from task_times import LATENCY, PER_BYTE, ends, of_chakra, of_goal
 
 from pyorch.collective import direct, ring
 from pyorch.spec.fields import FieldError
@@ -137,9 +137,9 @@ def test_as_other_formats_it_takes_the_same_time():
         row("10000 NONE 0", "20000 ALLREDUCE 800", "30000 ALLGATHER 4000", 5000),
     )
     last = ends(graph).max()
-    assert ends(goal.read(goal.write(graph), "x.goal")).max() == last
+    assert ends(of_goal(goal.write(graph), "x.goal")).max() == last
     missing = chakra.Missing(algorithm)
-    assert ends(chakra.read(chakra.write(graph), missing).graph).max() == last
+    assert ends(of_chakra(chakra.write(graph), missing).graph).max() == last
 
 
 def test_what_a_micro_test_leaves_out_is_said():
