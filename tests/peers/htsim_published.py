@@ -8,8 +8,9 @@ As a program it runs the cases that an expression chooses, and writes a CSV:
 Rows and matrices are those of uet-htsim 40ccb05, under the BSD 2-clause licence.
 `published.csv.gz` has a row for each result in htsim/sim/datacenter/results (861 permutations and
 1440 incasts). The first results came with commit f1f54d0 (July 2024), the second ones with 1af36c4
-(August 2024). `published_ours.csv.gz` has the cases that were run here. `matrices_8192.npz` has who sends
-to whom: of a permutation source and destination, of an incast to host 0 source and start [us].
+(August 2024). `published_ours.csv.gz` has the cases that were run here. `matrices_8192.npz` has who
+sends to whom: of a permutation source and destination, of an incast to host 0 source and start
+[us].
 
 Constants are htsim's: frames of 4150 B, 64 B of them headers, control frames of 64 B, no framing;
 128 leaves of 64 hosts; links of 1 us; queues, marks and windows in frames, as the row says;
@@ -145,7 +146,7 @@ def compared() -> pd.DataFrame:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the distribution of ratios by traffic, control, network and first or second results."""
+    """Return the distribution of ratios by traffic, control, network, first and second results."""
     fabric = np.where(rows["oversubscription"] == 1, "full", "oversubscribed")
     keys = [rows["traffic"], rows["control"], fabric, rows["results"]]
     ratio = rows.groupby(keys, sort=False)["ratio"]
