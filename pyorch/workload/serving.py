@@ -198,13 +198,17 @@ def _check_requests(given: Requests) -> None:
     if not len(table["arrival_s"]):
         raise FieldError("requests.file", f"{where}: there is no request in it.")
     wrong = {
-        "arrival_s is negative": table["arrival_s"] < 0,
+        "arrival_s is not 0 to 10^6": ~_may_arrive(table["arrival_s"]),
         "prompt_tokens is not 1 to 2^30": ~_may_be(table["prompt_tokens"]),
         "answer_tokens is not 1 to 2^30": ~_may_be(table["answer_tokens"]),
     }
     for what, rows in wrong.items():
         if rows.any():
             raise FieldError("requests.file", f"{where}: row {int(rows.argmax()) + 1}: {what}.")
+
+
+def _may_arrive(times_s: np.ndarray) -> np.ndarray:
+    return (times_s >= 0) & (times_s <= LONGEST_PS / PS_PER_S)
 
 
 def _may_be(tokens: np.ndarray) -> np.ndarray:

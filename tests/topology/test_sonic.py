@@ -66,10 +66,11 @@ def test_ports_of_testers_and_servers_are_hosts(tmp_path, more):
 
 def test_what_is_left_out_is_said_once(tmp_path):
     said = sonic.remarks(params(tmp_path, LINKS.replace("VlanMode", "Colour")))
-    assert [line.partition("links.csv: ")[2] for line in said] == [
-        "not used: columns Colour, VlanID.",
-        "1 cables of a device to itself are left out.",
-        "1 cables of other devices than `only` names are left out.",
+    assert [line.rpartition("/")[2] for line in said] == [
+        "links.csv: not used: columns Colour, VlanID.",
+        "devices.csv: not used: columns ManagementIp, Protocol.",
+        "links.csv: 1 cables of a device to itself are left out.",
+        "links.csv: 1 cables of other devices than `only` names are left out.",
     ]
 
 

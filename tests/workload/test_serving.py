@@ -145,7 +145,8 @@ def test_what_cannot_be_is_refused_in_one_line(load, words):
     ("rows", "words"),
     [
         ("", "there is no request in it"),
-        ("-1,1,1\n", "row 1: arrival_s is negative"),
+        ("-1,1,1\n", "row 1: arrival_s is not 0 to 10^6"),
+        ("1e300,1,1\n", "row 1: arrival_s is not 0 to 10^6"),
         ("0,1,1\n0,0,1\n", "row 2: prompt_tokens is not 1 to"),
         ("0,1,0\n", "row 1: answer_tokens is not 1 to"),
         ("0,1,x\n", "answer_tokens: row 1: 'x' is not a whole number"),
