@@ -46,7 +46,7 @@ from pyorch.training.graph import (
     TaskGraph,
     local_waits,
 )
-from pyorch.training.order import Ends, alone, in_order, partners
+from pyorch.training.order import Ends, alone, check_sizes, in_order, partners
 
 _VERSION = "0.0.4"
 #: Streams that no attribute names: of the accelerator, of the CPU. Others are counted from here.
@@ -501,12 +501,7 @@ def _matched(nodes: Nodes, turn: _Turn, key: str) -> Pair:
         )  # fmt: skip
     order = received.sorted()
     recvs, sends = recvs[order], sends[found[order]]
-    if len(wrong := np.flatnonzero(size[recvs] != size[sends])):
-        recv, send = int(recvs[wrong[0]]), int(sends[wrong[0]])
-        raise FieldError(
-            key, f"{nodes.where(recv)}: {size[recv]} bytes, but {nodes.where(send)} sends"
-            f" {size[send]}.",
-        )  # fmt: skip
+    check_sizes(size, recvs, sends, nodes.where, key)
     return recvs, sends
 
 

@@ -179,6 +179,11 @@ def _lines(stream: BinaryIO, where: str, key: str) -> Iterator[tuple[int, str]]:
     is_open = False  # whether a comment has begun and not ended
     number = 0
     for block in blocks(stream, _MOST_LINE_BYTES):
+        for place, raw in enumerate(block.split(b"\n"), number + 1):
+            if len(raw) > _MOST_LINE_BYTES:
+                raise FieldError(
+                    key, f"{where}:{place}: a line of more than {_MOST_LINE_BYTES} bytes."
+                )
         try:
             text = block.decode("utf-8" if number else "utf-8-sig")
         except UnicodeDecodeError:

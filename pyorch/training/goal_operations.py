@@ -19,7 +19,7 @@ from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import MOST_TASKS, MOST_WAITS
 from pyorch.training.builder import Builder, pieces
 from pyorch.training.graph import AT_RECEIVER, BARRIER, COMPUTE, MESSAGE, TaskGraph
-from pyorch.training.order import Ends, alone, in_order, partners
+from pyorch.training.order import Ends, alone, check_sizes, in_order, partners
 
 #: Computations are in ns here.
 PS_PER_NS = 1000
@@ -168,10 +168,5 @@ def _matched(its: dict[str, np.ndarray], key: str, place: Place) -> tuple[np.nda
                     f" {its['tag'][row]} is left.",
                 )  # fmt: skip
     sends = sends[found]
-    if len(wrong := np.flatnonzero(its["size"][recvs] != its["size"][sends])):
-        recv, send = int(recvs[wrong[0]]), int(sends[wrong[0]])
-        raise FieldError(
-            key, f"{place(recv)}: {its['size'][recv]} bytes, but {place(send)} sends"
-            f" {its['size'][send]}.",
-        )  # fmt: skip
+    check_sizes(its["size"], recvs, sends, place, key)
     return recvs, sends

@@ -3,9 +3,12 @@
 
 import heapq
 from array import array
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+
+from pyorch.spec.fields import FieldError
 
 
 def in_order(n: int, task: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -100,3 +103,15 @@ def alone(sends: Ends, recvs: Ends) -> tuple[np.ndarray, np.ndarray]:
     turn = np.where(is_recv, turn - counts[0][group], turn)
     left = order[turn >= np.where(is_recv, counts[0][group], counts[1][group])]
     return np.sort(left[left < n_sends]), np.sort(left[left >= n_sends]) - n_sends
+
+
+def check_sizes(
+    size: np.ndarray, recvs: np.ndarray, sends: np.ndarray, place: Callable[[int], str], key: str
+) -> None:
+    """Raise FieldError if a recv expects other bytes than its send has; `place` says where it is."""
+    wrong = np.flatnonzero(size[recvs] != size[sends])
+    if len(wrong):
+        recv, send = int(recvs[wrong[0]]), int(sends[wrong[0]])
+        raise FieldError(
+            key, f"{place(recv)}: {size[recv]} bytes, but {place(send)} sends {size[send]}."
+        )

@@ -48,6 +48,13 @@ def peak_bytes(do):
     return found
 
 
+def test_an_operation_in_the_middle_of_a_long_line_is_not_lost():
+    blanks = b" " * 300_000
+    data = b"num_ranks 1\nrank 0 {\nc: calc 1\n" + blanks + b"d: calc 2" + blanks * 4 + b"\n}\n"
+    with pytest.raises(FieldError, match="x.goal:4: a line of more than 65536 bytes"):
+        goal.read(io.BytesIO(data), "x.goal")
+
+
 @pytest.mark.parametrize("form", ["goal", "goal, binary", "chakra"])
 def test_memory_grows_with_tasks_by_little_more_than_their_tables(form, monkeypatch):
     # Oracle: the difference of two sizes, so that what is read at a time does not count.
