@@ -108,7 +108,7 @@ def alone(sends: Ends, recvs: Ends) -> tuple[np.ndarray, np.ndarray]:
 def check_sizes(
     size: np.ndarray, recvs: np.ndarray, sends: np.ndarray, place: Callable[[int], str], key: str
 ) -> None:
-    """Raise FieldError if a recv expects other bytes than its send has; `place` says where it is."""
+    """Raise FieldError if a recv and its send differ in bytes; `place` says where they are."""
     wrong = np.flatnonzero(size[recvs] != size[sends])
     if len(wrong):
         recv, send = int(recvs[wrong[0]]), int(sends[wrong[0]])
