@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from oracle_network import GBPS, Network, leaf_spine, one_flow, run
+from oracle_network import GBPS, Flows, Network, fat_tree, leaf_spine, one_flow, run
 from scipy import stats
 
 pytestmark = pytest.mark.ns3
@@ -139,3 +139,46 @@ def test_a_plane_takes_what_it_can_carry(entropy):
     fast, slow = (got.port(0, switch)["sent_data_packets"] for switch in (10, 11))
     assert fast + slow == 3000
     assert fast == pytest.approx(2000, abs=1)
+
+
+def test_turns_are_even_over_the_paths_that_are_left():
+    # Oracle: fifteen of sixteen uplinks are left, and four rounds of fifteen packets from each of
+    # sixteen hosts are 64 packets for each uplink. It sends all hosts' data as fast as it can, so
+    # the last packet is late by what 960 packets take on fifteen links, and by a queue of no more
+    # than the sixteen hosts' packets of one round that meet.
+    rounds, hosts = 4, 16
+    network = leaf_spine(2, hosts, SPINES, RATE, DELAY_PS)
+    flows = Flows()
+    for host in range(hosts):
+        flows.add(host, hosts + host, rounds * (SPINES - 1) * MTU, RTT_PS)
+    got = run(
+        network,
+        flows,
+        [(SPRAY, {"WindowBdp": 4})],
+        forwarding="ns3::EntropyModulo",
+        link_events=[(0, 10_000, 20_003, 0)],
+        convergence_ps=0,
+        buffer_bytes=10**8,
+    )
+    sent = [got.port(10_000, 20_000 + s)["sent_data_packets"] for s in range(SPINES) if s != 3]
+    assert sent == [rounds * hosts] * (SPINES - 1)
+    assert got.fcts_ps().max() <= RTT_PS / 2 + (rounds * hosts + hosts) * DATA_PS
+
+
+def test_what_is_gone_behind_one_switch_is_used_behind_the_others():
+    # Oracle: of the four paths between two pods the one by 20000 and 30000 is gone. 20001 has both
+    # of its own, in turn.
+    packets = 400
+    got = run(
+        fat_tree(4, RATE, DELAY_PS),
+        one_flow(0, 15, packets * MTU, RTT_PS),
+        [(SPRAY, {})],
+        forwarding="ns3::EntropyModulo",
+        link_events=[(0, 20_000, 30_000, 0)],
+        convergence_ps=0,
+    )
+    cores = {20_000: (30_000, 30_001), 20_001: (30_002, 30_003)}
+    sent = [
+        got.port(switch, core)["sent_data_packets"] for switch in cores for core in cores[switch]
+    ]
+    assert sent == [0, packets // 2, packets // 4, packets // 4]

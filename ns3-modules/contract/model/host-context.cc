@@ -3,6 +3,7 @@
 #include "host-context.h"
 
 #include <algorithm>
+#include <span>
 
 namespace ns3
 {
@@ -116,16 +117,25 @@ HostContext::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32
 uint32_t
 HostContext::NumPaths(uint32_t message, PortId port) const
 {
+    const auto& ports = m_state->network.ports;
+    const Routing& routing = m_state->routes.InForce();
+    const uint32_t dst = m_messages[message].dst;
+    const auto waysFrom = [&](PortId link) { // from the end of a link on, none if it ends at a host
+        const Port& end = ports[ports[link].peer];
+        const uint32_t nextHop = end.isHost ? Routing::NO_GROUP : routing.NextHopTo(end.node, dst);
+        return nextHop == Routing::NO_GROUP ? std::span<const PortId>{} : routing.Ports(nextHop);
+    };
     uint32_t paths = 1;
-    for (const PortId link : m_state->NominalPath(message, port))
+    for (auto ways = waysFrom(port); !ways.empty();)
     {
-        const uint32_t node = m_state->network.ports[link].node;
-        if (link != port)
+        paths = std::min<uint32_t>(paths * static_cast<uint32_t>(ways.size()), 65535);
+        auto next = waysFrom(ways[0]);
+        for (size_t i = 1; RoutesChanged() && i < ways.size(); i++)
         {
-            const Routing& routing = m_state->routes.Nominal();
-            const auto group = routing.GroupOf(routing.NextHopTo(node, m_messages[message].dst));
-            paths = std::min<uint32_t>(paths * group.size, 65535);
+            const auto other = waysFrom(ways[i]); // has what is gone behind the first
+            next = other.size() > next.size() ? other : next;
         }
+        ways = next;
     }
     return paths;
 }

@@ -169,8 +169,16 @@ class HostContext
     PortId PortOf(uint32_t message) const;
     /// @return unloaded round trip of a data frame and its acknowledgement by one port [ps]
     uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
-    /// @return number of paths from a port: product of the choices on the way, at most 65535
+    /// @return number of paths from a port by the routes in force: product of the choices on the
+    ///         way, at most 65535
     uint32_t NumPaths(uint32_t message, PortId port) const;
+
+    /// @return whether the routes in force are others than those of the network as built
+    bool RoutesChanged() const
+    {
+        return &m_state->routes.InForce() != &m_state->routes.Nominal();
+    }
+
     /// @return links on the shortest path from this host to the destination of a message
     uint32_t NumLinks(uint32_t message) const;
 

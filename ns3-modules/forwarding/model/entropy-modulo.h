@@ -17,7 +17,7 @@ namespace ns3
  * What source routing over a list of paths does: consecutive entropies use all paths equally. The
  * members of a tier are those of its largest group in the network as built. Where a member is
  * gone, a sender that uses only as many entropies as there are paths doubles the load of another
- * one; PermutedEntropy shifts its entropies for that reason.
+ * one; PermutedEntropy has as many as there are left, and shifts them, for that reason.
  *
  * **Source**: our own; D-mod-k (Zahavi 2012) with the entropy in place of the destination.
  *

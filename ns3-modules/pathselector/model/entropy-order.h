@@ -35,6 +35,12 @@ class EntropyOrder
     /// @return next entropy; draws the order of a round as it begins
     uint16_t Next(fabric::RandomCursor& draws);
 
+    /// @return whether the next entropy begins a round
+    bool IsRoundOver() const
+    {
+        return m_next == m_n;
+    }
+
     /// @return rounds begun so far
     uint32_t Rounds() const
     {

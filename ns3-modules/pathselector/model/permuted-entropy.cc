@@ -78,6 +78,11 @@ PermutedEntropy::Next(uint32_t slot, PortId port)
 {
     PermutedFlow& flow = m_flows[slot];
     PermutedPortOrder& order = OrderOf(flow, port);
+    if (m_paths == 0 && order.order.IsRoundOver() && Host().RoutesChanged() &&
+        Host().NumPaths(flow.message, port) != order.paths)
+    {
+        order = NewOrder(flow, port);
+    }
     const uint32_t entropy = order.order.Next(flow.draws);
     return static_cast<uint16_t>(entropy + order.paths * (order.order.Rounds() % order.shifts));
 }

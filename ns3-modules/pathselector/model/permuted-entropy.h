@@ -34,9 +34,10 @@ struct PermutedFlow
  * @ingroup pathselector
  * @brief Round robin over all entropies, in an order drawn anew for each round.
  *
- * As many entropies as there are paths; round r adds r times that number, as far as 16 bits go.
- * Where an entropy names its path by its remainder (EntropyModulo) that changes nothing while all
- * paths are there; when one is gone, the path that takes its packets changes from round to round.
+ * As many entropies as there are paths by the routes in force as a round begins; round r adds r
+ * times that number, as far as 16 bits go. Where an entropy names its path by its remainder
+ * (EntropyModulo) that changes nothing while each switch on the way has the same choices. Where
+ * some have fewer, the path that takes the packets of a missing one changes from round to round.
  * With the attribute Paths the entropies are 0 to Paths - 1 in every round.
  *
  * **Source**: NDP (Handley et al., SIGCOMM 2017) section 3.1: the sender permutes its list of
