@@ -88,6 +88,25 @@ def quoted(value: object) -> str:
     return f"'{text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + '...'}'"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return how many there are, in words.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    noun : str
+        What one of them is.
+
+    Examples
+    --------
+    >>> counted(1, "run"), counted(2, "batch")
+    ('1 run', '2 batches')
+    """
+    plural = "es" if noun.endswith("ch") else "s"
+    return f"{number} {noun}{'' if number == 1 else plural}"
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return `` Did you mean x?`` for the nearest known name, or nothing.
 

@@ -18,7 +18,8 @@ PAGE = ROOT / "docs" / "hardware.md"
 #: Those that take the longest.
 LONG = {"allreduce_by_size", "deepep", "hpn_segments", "lost_link", "mesh_allgather",
         "mrc_failures", "mrc_goodput", "mrc_loss", "mrc_permutation", "nccl_allreduce",
-        "nccl_gpus", "planes_rails", "queue_pairs", "sendrecv_planes", "victim"}  # fmt: skip
+        "nccl_gpus", "nccl_nodes", "planes_rails", "queue_pairs", "sendrecv_planes",
+        "victim"}  # fmt: skip
 #: Two frames of 1000 B in all, on two links of 1 us: 8 us of sending and 8 us more for a hop.
 SCENARIO = """\
 name: two

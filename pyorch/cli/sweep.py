@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pyorch import spec as specs
-from pyorch.errors import PluginError
+from pyorch.errors import PluginError, counted
 from pyorch.simulate import modules
 from pyorch.workflow import sweep as workflow
 from pyorch.workflow.display import is_watched, of_runs
@@ -61,7 +61,7 @@ def report(runs: list[specs.Run], outcome: workflow.Outcome) -> int:
         typer.echo(failure, err=True)
     if outcome.stop or outcome.status and not failures:
         typer.echo(outcome.end(), err=True)
-    counts = [f"{progress.done} runs made"]
+    counts = [f"{counted(progress.done, 'run')} made"]
     if progress.due is not None:
         counts.append(f"{len({run.id for run in runs}) - progress.due} finished before")
     counts.append(f"{sum(rule == 'simulate' for rule, _ in progress.failed)} failed")

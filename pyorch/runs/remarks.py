@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What files of others say and a run does not follow: said once, before the run."""
+"""What users should know of a topology or a workload before a run: each remark once."""
 
 from collections.abc import Iterable
 

@@ -3,8 +3,8 @@
 
 A reduction divides all times of computing and all bytes by one number, and takes fewer devices. A
 device still sends its share through each network: what it sends in a collective of fewer members
-is what it sends in the whole one, divided by that number. Delays of links, if they matter, are for
-the scenario to divide.
+is what it sends in the whole one, divided by that number. Delays of links are for the scenario to
+divide.
 """
 
 import math
@@ -12,7 +12,11 @@ from typing import NamedTuple
 
 from pyorch.errors import SpecError
 from pyorch.theory import parallelism
+from pyorch.theory.fct import Framing
 from pyorch.theory.parallelism import Setup
+
+#: Packets that the mean message of a smaller step has at least, and the payload of one [byte].
+PACKETS, PACKET_BYTES = 20, Framing().mtu_bytes
 
 
 class Shape(NamedTuple):

@@ -18,13 +18,13 @@ from pyorch.theory import exposed, parallelism
 from pyorch.theory.full_step import Fabric
 from pyorch.theory.parallelism import Setup
 from pyorch.theory.schedules import STEADY, schedule
-from pyorch.training.plan import Amounts, Shape, amounts
+from pyorch.training.plan import PACKET_BYTES, PACKETS, Amounts, Shape, amounts
 from pyorch.training.step import HALVES, SHARDED
 
 #: Messages of a run at most.
 MOST_MESSAGES = 2_000_000
-#: Data packets of a message that leaves its rack, and the mean of all, at least; and in a plane.
-PACKETS, PACKETS_OF_A_PLANE = 20, 8
+#: Data packets in a plane, at least, of a message that leaves its rack.
+PACKETS_OF_A_PLANE = 8
 #: The exposed share of a smaller step is this close to that of the whole one; closer is as good.
 CLOSE, ALIKE = 0.01, 0.001
 #: Parts in which gradients are reduced, as in the closed form.
@@ -239,11 +239,10 @@ def _divided(setup: Setup, one: Smaller, planes: int) -> int:
     sent = _sent(setup, one.shape, one.layers, one.micro_batches)
     if not sent:
         return 1
-    mtu_bytes = Fabric(4).framing.mtu_bytes
     mean = sum(n * size for n, size, _ in sent) / sum(n for n, _, _ in sent)
     far = min((size for _, size, leaves_rack in sent if leaves_rack), default=mean)
     each = min(mean / PACKETS, far / max(PACKETS, PACKETS_OF_A_PLANE * planes))
-    divide = max(1.0, each / mtu_bytes)
+    divide = max(1.0, each / PACKET_BYTES)
     digit = 10 ** max(0, floor(log10(divide)) - 1)
     return int(divide / digit) * digit
 

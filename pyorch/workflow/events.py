@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from pyorch.errors import counted
 from pyorch.simulate.progress import duration_text
 
 #: The display is brought up to date at least this often [s].
@@ -172,7 +173,7 @@ def line(progress: Progress) -> str:
     if progress.refused:
         return "waiting until another Snakemake, which is making some of the same, has ended"
     if progress.due is None:
-        return f"{progress.total} runs: looking which of them are there"
+        return f"{counted(progress.total, 'run')}: looking which of them are there"
     parts = [f"{progress.done}/{progress.due} runs"]
     if progress.failed:
         parts.append(f"{len(progress.failed)} failed")

@@ -82,4 +82,4 @@ class Contract(Protocol):
 
     @staticmethod
     def remarks(params: Closed) -> tuple[str, ...]:
-        """Return sentences on what a file says and a run does not follow, each on one line."""
+        """Return what users should know before a run, each on one line."""

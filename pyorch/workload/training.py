@@ -24,10 +24,11 @@ from pyorch.spec.limits import (
     MOST_NODES,
 )
 from pyorch.spec.network import Columns, Network
+from pyorch.theory.parallelism import Setup, reductions
 from pyorch.theory.preset_schema import Schedule
 from pyorch.theory.schedules import SCHEDULES, STEADY, schedule
 from pyorch.training import graph, step, tables
-from pyorch.training.plan import Amounts, Shape, amounts
+from pyorch.training.plan import PACKET_BYTES, PACKETS, Amounts, Shape, amounts
 from pyorch.workload import _preset
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import check_placement, clocks, placed
@@ -188,11 +189,26 @@ def _filled(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, Any
     try:
         shared = {key: whole[key] for key in ("experts", "context")}
         setup = replace(setup, degrees=replace(degrees, **shared))
+        _check_sizes(name, setup, numbers)
         shape = Shape(*(numbers[field] for field in Shape._fields))
         found = amounts(setup, shape, numbers["divide"], numbers["layers"], numbers["chunks"])
+    except FieldError:
+        raise
     except PyorchError as error:
         raise FieldError("preset", str(error)) from None
     return whole | {"amounts": found._asdict()}
+
+
+def _check_sizes(name: str, setup: Setup, shape: dict[str, int]) -> None:
+    """Raise FieldError if devices would form groups that the preset has with one device alone."""
+    replicas = reductions(setup)[0]
+    for key, size, one in (
+        ("tensor", setup.placement.tensor, "one device in each tensor-parallel group"),
+        ("members", replicas.members, "one tensor-parallel group in a rack"),
+        ("peers", replicas.racks, "one rack for each stage"),
+    ):
+        if shape[key] > 1 == size:
+            raise FieldError(key, f"{shape[key]}; {name} has {one}, which sends nothing. Write 1.")
 
 
 def check(params: Params, network: Network, stop_ps: int) -> None:
@@ -256,6 +272,20 @@ def _check_replaced(params: Params, network: Network) -> None:
     found, times = np.unique(index, return_counts=True)
     if (times > 1).any():
         raise FieldError("replaced", f"host {found[times > 1][0]} would be two devices.")
+
+
+def remarks(params: Params) -> tuple[str, ...]:
+    """Return that messages have become too short, if dividing the step has made them so."""
+    sizes = _messages(plan_of(params)).size_bytes
+    packets = sizes.mean() / PACKET_BYTES if len(sizes) else PACKETS
+    if params.divide == 1 or packets >= PACKETS:
+        return ()
+    enough = max(1, int(params.divide * packets / PACKETS))
+    return (
+        f"{params.preset}, divided by {params.divide}: a message has {packets:.2g} packets of"
+        f" {PACKET_BYTES} B in the mean, so latencies weigh more than in the whole step. Divide by"
+        f" {enough}, for {PACKETS}, or by less; and divide the delays of links too.",
+    )
 
 
 def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:

@@ -85,7 +85,7 @@ def test_every_kind_is_written_and_used_in_a_study_and_nothing_of_pyorch_changes
     # Nobody names this one, so it disturbs nobody.
     (study / "topology" / "broken.py").write_text("raise RuntimeError('broken')")
     status, said = call("sweep", str(scenario), "--metric", "none", "--set", "seed=2")
-    assert status == 0 and "1 runs made" in said and "ended with status" not in said, said
+    assert status == 0 and "1 run made" in said and "ended with status" not in said, said
 
     # A plug-in that is edited outdates the runs that it has made.
     file = study / "topology" / "my_topology.py"

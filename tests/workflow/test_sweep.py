@@ -207,4 +207,4 @@ def test_a_run_that_fails_is_named_and_the_others_are_kept(project):
 
     assert process.returncode == 1
     assert f"tiny/{long.id}: Run {long.id} was killed by SIGKILL" in err
-    assert "1 runs made, 0 finished before, 1 failed." in out
+    assert "1 run made, 0 finished before, 1 failed." in out

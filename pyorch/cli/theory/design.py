@@ -18,7 +18,7 @@ from pyorch.cli.theory.print import (
     assignments,
     emit,
 )
-from pyorch.errors import TheoryError, quoted
+from pyorch.errors import TheoryError, counted, quoted
 
 if TYPE_CHECKING:
     from pyorch.theory.design import Design
@@ -162,8 +162,8 @@ def choose(
     if form is not Format.table:
         return
     typer.echo(
-        f"{len(found)} networks, {len(best)} that nothing beats. At most {100 * most:g} %: "
-        + ("none." if chosen is None else "the one marked yes.")
+        f"{counted(len(found), 'network')}, {len(best)} that nothing beats. At most"
+        f" {100 * most:g} %: " + ("none." if chosen is None else "the one marked yes.")
     )
     if in_packets:
         typer.echo(measured.words())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pyorch.errors import SimulationError, TheoryError
+from pyorch.errors import SimulationError, TheoryError, counted
 
 if TYPE_CHECKING:
     from pyorch.theory.design import Design
@@ -93,9 +93,10 @@ class Measured:
             return ""
         stages, peers, members, tensor, _ = self.one.shape
         return (
-            f"Packets: {', '.join(self.transports)}; {stages} stages of {peers} racks of"
-            f" {members * tensor}, {self.one.layers} layers in a model chunk,"
-            f" {self.one.micro_batches} micro-batches, divided by {self.one.divide}."
+            f"Packets: {', '.join(self.transports)}; {counted(stages, 'stage')} of"
+            f" {counted(peers, 'rack')} of {members * tensor},"
+            f" {counted(self.one.layers, 'layer')} in a model chunk,"
+            f" {counted(self.one.micro_batches, 'micro-batch')}, divided by {self.one.divide}."
         )
 
 
