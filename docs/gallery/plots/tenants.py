@@ -2,7 +2,7 @@
 """What a training step and a service lose beside each other, by the priority of each.
 
 Left: the step beside the service over the step alone. Right: the transfer of keys and values that
-99 % do not exceed, over that alone. Bars: mean of two draws of hosts, each a point. In turn: one
+99 % do not exceed, over that alone. Bars: mean of five draws of hosts, each a point. In turn: one
 packet of each priority after the other. Messages have other draws of their paths beside others, so
 less than 1 is possible.
 """
