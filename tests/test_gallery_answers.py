@@ -231,9 +231,9 @@ def mrc_links():
     waited = table[table["waited"] > 0]
     assert set(waited["variant"]) == {"mrc"} and waited["gone"].tolist() == [64, 64]
     assert large.loc["rocev2"].nunique() == 1 and set(table["of"]) == {8192}
-    lost = table[(table["variant"] == "sprayed") & (table["gone"] > 0)]
-    assert lost["over_least"].between(1.65, 1.8).all()
+    lost = table[(table["variant"] == "sprayed") & (table["gone"] > 0)]["over_least"]
     return [
+        f"so the slowest message takes {lost.min():.2f} to {lost.max():.2f} times.",
         f"takes {second['mrc']:.1f} times the time of its payload with MRC-like,"
         f" {second['nscc']:.1f} with UEC and {second['sprayed']:.1f} sprayed",
         f"takes {most['mrc']:.2f} times with MRC-like, {most['nscc']:.2f} with UEC and"
