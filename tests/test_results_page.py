@@ -427,6 +427,13 @@ def test_the_page_names_the_commits_of_the_table_of_runs():
     assert commits == set(re.findall(r"\b[0-9a-f]{40}\b", PAGE))
 
 
+def test_the_page_names_the_commits_of_all_provenances():
+    files = RESULTS.glob("*.provenance.csv")
+    commits = {commit for path in files for commit in pd.read_csv(path)["git_commit"]}
+    section = PAGE.partition("## Which code made these results?")[2]
+    assert {commit for commit in commits if commit[:7] not in section} == set()
+
+
 def test_the_table_of_two_jobs_shows_what_was_measured():
     jobs = pd.read_csv(RESULTS / "jobs.csv")
     page = (ROOT / "docs" / "training.md").read_text()
