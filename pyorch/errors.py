@@ -98,6 +98,11 @@ def counted(number: int, noun: str) -> str:
     noun : str
         What one of them is.
 
+    Returns
+    -------
+    str
+        The number and the noun, in the plural unless there is one.
+
     Examples
     --------
     >>> counted(1, "run"), counted(2, "batch")

@@ -183,6 +183,17 @@ def test_mrc_like_is_beside_the_others_of_1024_hosts():
     assert 0.97 < over["mrc"] < over["nscc"] < 1.01
 
 
+def test_mrc_like_has_8192_hosts_too():
+    table = pd.read_csv(RESULTS / "figure_6" / "mrc" / "slowdown.csv")
+    over = table.groupby("workload.active")["over_optimal_p100"].mean()
+    assert len(table) == 18 and (table.groupby("workload.active")["seed"].nunique() == 3).all()
+    assert set(over[:0.25].round(2)) == {0.98}
+    assert (
+        f"{over[0.05]:.2f} times its optimum up to a quarter of the hosts, {over[0.5]:.2f} at one"
+        f" half and {over[1.0]:.2f} when all send"
+    ) in " ".join(PAGE.split())
+
+
 def test_the_table_of_figure_5_with_1024_hosts_shows_what_was_measured():
     over, fluid = (
         pd.read_csv(RESULTS / "figure_5" / "1024_hosts" / f"{table}.csv").groupby(
