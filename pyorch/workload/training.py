@@ -276,9 +276,11 @@ def _check_replaced(params: Params, network: Network) -> None:
 
 def remarks(params: Params) -> tuple[str, ...]:
     """Return that messages have become too short, if dividing the step has made them so."""
+    if params.divide == 1:
+        return ()
     sizes = _messages(plan_of(params)).size_bytes
     packets = sizes.mean() / PACKET_BYTES if len(sizes) else PACKETS
-    if params.divide == 1 or packets >= PACKETS:
+    if packets >= PACKETS:
         return ()
     enough = max(1, int(params.divide * packets / PACKETS))
     return (
