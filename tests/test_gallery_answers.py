@@ -115,7 +115,8 @@ def tenants():
     ]
     assert second == {1.65}
     return [
-        f"first loses at most {100 * first - 100:.0f} %, and the other takes 1.65 times its time.",
+        f"first loses at most {100 * first - 100:.0f} %, and the other takes 1.65 times its time"
+        " (means of five draws)",
         f"takes {step['training', 'path']:.2f} (RoCEv2) and"
         f" {step['training', 'sprayed']:.2f} (UEC NSCC) times its time alone",
         f"within {kv['training', 'path']:.2f} and {kv['training', 'sprayed']:.2f} times theirs",

@@ -286,7 +286,7 @@ def remarks(params: Params) -> tuple[str, ...]:
     return (
         f"{params.preset}, divided by {params.divide}: a message has {packets:.2g} packets of"
         f" {PACKET_BYTES} B in the mean, so latencies weigh more than in the whole step. Divide by"
-        f" {enough}, for {PACKETS}, or by less; and divide the delays of links too.",
+        f" {enough} or less, so that it has {PACKETS}. Divide the delays of links too.",
     )
 
 

@@ -143,9 +143,8 @@ def test_a_plane_takes_what_it_can_carry(entropy):
 
 def test_turns_are_even_over_the_paths_that_are_left():
     # Oracle: fifteen of sixteen uplinks are left, and four rounds of fifteen packets from each of
-    # sixteen hosts are 64 packets for each uplink. It sends all hosts' data as fast as it can, so
-    # the last packet is late by what 960 packets take on fifteen links, and by a queue of no more
-    # than the sixteen hosts' packets of one round that meet.
+    # sixteen hosts are 64 packets for each uplink. So the last packet has left after 64, and after
+    # at most one packet of each other host, where all of a round meet on one uplink.
     rounds, hosts = 4, 16
     network = leaf_spine(2, hosts, SPINES, RATE, DELAY_PS)
     flows = Flows()

@@ -43,7 +43,7 @@ def test_a_step_of_short_messages_says_by_how_much_to_divide(divide, is_said):
     assert bool(said) is is_said
     if is_said:
         assert f"a message has {packets:.2g} packets of 4096 B in the mean" in said[0]
-        enough = int(said[0].partition("Divide by ")[2].partition(",")[0])
+        enough = int(said[0].partition("Divide by ")[2].partition(" ")[0])
         (better,) = planned(divide=enough)
         mean = np.mean(input_tables(better.spec)["flows"]["bytes"]) / PACKET_BYTES
         assert 20 <= mean < 21 and not remarks([better])

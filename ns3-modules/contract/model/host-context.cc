@@ -132,7 +132,7 @@ HostContext::NumPaths(uint32_t message, PortId port) const
         auto next = waysFrom(ways[0]);
         for (size_t i = 1; RoutesChanged() && i < ways.size(); i++)
         {
-            const auto other = waysFrom(ways[i]); // has what is gone behind the first
+            const auto other = waysFrom(ways[i]); // a switch that lost links offers fewer ways
             next = other.size() > next.size() ? other : next;
         }
         ways = next;
