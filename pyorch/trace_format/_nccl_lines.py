@@ -9,26 +9,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
-from pyorch.errors import did_you_mean, quoted
+from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import blocks, listed
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, MOST_NODES, MOST_TASKS
+from pyorch.spec.limits import MOST_NODES
+from pyorch.trace_format._nccl_calls import P2P, TYPE_BYTES, Calls, Member, Operation
 
-#: Bytes of each element, by the number of its type (ncclDataType_t).
-TYPE_BYTES = (1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1)
-#: Names there to operations here, and by how many ranks a count is multiplied: 1 or all.
-OPERATIONS = {
-    "AllReduce": ("all_reduce", False), "Broadcast": ("broadcast", False),
-    "Reduce": ("reduce", False), "AllGather": ("all_gather", True),
-    "ReduceScatter": ("reduce_scatter", True), "AlltoAll": ("all_to_all", True),
-    "AllToAll": ("all_to_all", True),
-}  # fmt: skip
-#: NCCL makes these of messages between the root and each other rank; a count is of one of them.
-ROOTED = ("Gather", "Scatter")
-P2P = ("Send", "Recv")
-_NAMES = (*OPERATIONS, *ROOTED, *P2P)
 _LONGEST_LINE = 4096
 _MARKS = (b": opCount ", b" - Init COMPLETE")
 _FROM = rb"(?P<before>.*?)(?P<host>[^\s:\[\]()<>]+):(?P<pid>\d+):\d+ \[(?P<gpu>-?\d+)\](?: \d+)? "
@@ -52,34 +40,13 @@ _OF_INIT = (
 )  # fmt: skip
 _VALUE = re.compile(rb"-?(?:0x)?[0-9a-fA-F]+|\(nil\)")
 _CLOCK = re.compile(rb"\d\d:\d\d:\d\d")
+_DIGITS = re.compile(r"\d+")
 
 Process = tuple[bytes, bytes]
 
 
-class Member(NamedTuple):
-    """A communicator as one of its ranks has it; `group` -1, `rank` -1: no line says it."""
-
-    group: int
-    rank: int
-    ranks: int
-    device: tuple[Any, ...]
-    at: int
-
-
-class Operation(NamedTuple):
-    """One call in line `at`: bytes of its count; `root` is the peer of a Send or Recv."""
-
-    at: int
-    name: str
-    member: int
-    size_bytes: int
-    root: int
-    stream: bytes
-    turn: bytes
-
-
-class Log:
-    """What the lines of a log say; others are not kept.
+class Log(Calls):
+    """What the lines of a log say; others are not kept. A rank or communicator -1: no line says it.
 
     Parameters
     ----------
@@ -88,35 +55,20 @@ class Log:
     where, key : str
         File and key of the scenario, for messages.
 
-    Attributes
-    ----------
-    members : list of Member
-        A communicator on each rank that has lines.
-    operations : list of Operation
-        Calls, in the order of lines.
-    said : list of str
-        What else is to be said.
+    Raises
+    ------
+    FieldError
+        A line is damaged or contradicts others, or none is of an operation.
     """
 
     def __init__(self, stream: BinaryIO, where: str, key: str):
-        self._where, self._key = where, key
-        self.members: list[Member] = []
-        self.operations: list[Operation] = []
-        self.said: list[str] = []
+        super().__init__(where, key)
         self._unused: set[bytes] = set()
         self._words: dict[bytes, bytes] = {}
         self._has_init = False
         self._unnamed: tuple[int, bytes] | None = None  # the first line of one without a name
         self._groups: dict[tuple[Any, ...], int] = {}
         self._read_lines(stream)
-
-    def error(self, at: int, what: str) -> FieldError:
-        """Return what names file and line."""
-        return FieldError(self._key, f"{self._where}:{at}: {what}")
-
-    def refused(self, what: str) -> FieldError:
-        """Return what names the file."""
-        return FieldError(self._key, f"{self._where}: {what}")
 
     def _read_lines(self, stream: BinaryIO) -> None:
         """Take members and operations from the lines."""
@@ -137,8 +89,13 @@ class Log:
                 raise self.error(at, "is no whole line of an operation. Is it cut, or two in one?")
             timed |= bool(_CLOCK.search(match["before"]))
             self._called(match, at, live)
-            if len(self.operations) > MOST_TASKS:
-                raise self.refused(f"more than {MOST_TASKS:,} operations.")
+        if not self.operations:
+            raise self.refused(
+                "has no line of an operation. Write the log with NCCL_DEBUG=INFO and"
+                " NCCL_DEBUG_SUBSYS=INIT,COLL."
+            )
+        if not self._has_init:
+            self._number_ranks()
         if self._unused:
             names = listed(name.decode("ascii", "replace") for name in self._unused)
             self.said.append(f"not used of communicators: {names}")
@@ -184,11 +141,7 @@ class Log:
     def _called(self, match: re.Match, at: int, live: dict[tuple[Process, bytes], int]) -> None:
         """Note one operation."""
         name, kind = sys.intern(match["name"].decode()), int(match["type"])
-        if name not in _NAMES:
-            raise self.error(
-                at, f"operation {quoted(name)} is none of {', '.join(_NAMES)}."
-                f"{did_you_mean(name, _NAMES)}",
-            )  # fmt: skip
+        self.check_name(at, name)
         if kind >= len(TYPE_BYTES):
             raise self.error(at, f"datatype {kind} is none of 0 to {len(TYPE_BYTES) - 1}.")
         comm, ranks = ((match["host"], match["pid"]), match["comm"]), int(match["ranks"])
@@ -207,16 +160,40 @@ class Log:
             raise self.error(
                 at, f"nranks is {ranks}, but its communicator has {self.members[member].ranks}."
             )
-        size = int(match["count"]) * TYPE_BYTES[kind]
-        if size * (ranks if OPERATIONS.get(name, ("", False))[1] else 1) > LARGEST_MESSAGE_BYTES:
-            raise self.error(at, f"count {int(match['count'])} is too large.")
-        root = int(match["root"])
-        if not 0 <= root < ranks:
-            raise self.error(at, f"root {root} is none of {ranks} ranks.")
+        size, root = int(match["count"]) * TYPE_BYTES[kind], int(match["root"])
         stream, turn = (self._words.setdefault(match[word], match[word])
                         for word in ("stream", "turn"))  # fmt: skip
-        operation = Operation(at, name, member, size, root, stream, turn)
-        self.operations.append(operation)
+        self.add(Operation(at, name, member, size, root, stream, turn))
+
+    def _number_ranks(self) -> None:
+        """Number the ranks of a log without lines of communicators, which must have one."""
+        members = self.members
+        ranks = members[0].ranks
+        processes = {member.device[:2] for member in members}
+        whole = len(members) == ranks or len(members) < ranks and len(processes) == len(members)
+        if any(member.ranks != ranks for member in members) or not whole:
+            raise self.refused(
+                "has no lines of communicators, and operations of more than one, or of some of"
+                f" the {ranks} ranks in one process."
+                " Write the log with NCCL_DEBUG_SUBSYS=INIT,COLL."
+            )
+        numbers = [member.rank for member in members]
+        if -1 in numbers:
+            for operation in self.operations:
+                if operation.name in P2P or operation.root:
+                    raise self.error(
+                        operation.at, "names a rank, but the log has no lines of communicators."
+                        " Write it with NCCL_DEBUG_SUBSYS=INIT,COLL.",
+                    )  # fmt: skip
+            order = sorted(range(len(members)), key=lambda i: (_natural(members[i].device), i))
+            for number, index in enumerate(order):
+                numbers[index] = number
+            self.said.append("no line says the ranks: they are in the order of hosts and GPUs")
+        self.members[:] = [
+            member._replace(rank=number) for member, number in zip(members, numbers, strict=True)
+        ]
+        if any(member.rank >= ranks for member in self.members):
+            raise self.refused(f"a globalrank is none of {ranks} ranks.")
 
 
 def _marked(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -239,3 +216,9 @@ def _marked(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _shown(pointer: bytes) -> str:
     return quoted(pointer[:40].decode("ascii", "replace"))
+
+
+def _natural(device: tuple[Any, ...]) -> tuple[str, int]:
+    """Return a key by which host 10 comes after host 9."""
+    host = device[0].decode("utf-8", "replace")
+    return _DIGITS.sub(lambda digits: digits[0].zfill(20), host), device[2]

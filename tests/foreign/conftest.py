@@ -5,4 +5,4 @@ import sys
 from pathlib import Path
 
 _TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(_TESTS / name) for name in ("foreign", "collective", "workload")]
+sys.path[:0] = [str(_TESTS / name) for name in ("foreign", "collective", "training", "workload")]

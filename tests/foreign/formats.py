@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import test_msccl
 import test_mscclpp
 import test_nccl_graph
+import test_nccl_profiler
 import yaml
 from pydantic import BaseModel
 
@@ -70,8 +71,8 @@ class Example(NamedTuple):
     slot : str
         Where a scenario names it.
     kind : str
-        What it is made of: ``xml``, ``json``, ``yaml``, ``csv``, ``lines``, ``protobuf``,
-        ``binary``.
+        What it is made of: ``xml``, ``json``, ``yaml``, ``csv``, ``lines``, ``events``,
+        ``protobuf``, ``binary``.
     data : bytes
         What is in it; the scenario calls it ``FILE``.
     scenario : dict
@@ -189,6 +190,12 @@ NCCL = "".join(
     f" 1000 datatype 0 op 0 root 0 comm 0x1 [nranks=2] stream 0x5\n"
     for rank in (0, 1)
 ).encode()
+EVENTS = "".join(
+    test_nccl_profiler.file(
+        test_nccl_profiler.group(rank, test_nccl_profiler.coll(rank, "AllReduce", 1000))
+    )
+    for rank in (0, 1)
+).encode()
 
 
 def _goal_binary() -> bytes:
@@ -292,6 +299,7 @@ EXAMPLES = [
     Example("trace_format.goal", "lines", GOAL, _trace("goal")),
     Example("trace_format.goal", "binary", _goal_binary(), _trace("goal")),
     Example("trace_format.nccl_log", "lines", NCCL, _trace("nccl_log")),
+    Example("trace_format.nccl_profiler", "events", EVENTS, _trace("nccl_profiler")),
     Example("trace_format.simai", "lines", SIMAI, _trace("simai")),
     Example("workload.flow_table.file", "csv", b"src,dst,bytes,start_ps\n0,1,1000,0\n",
             {"workload": {"type": "flow_table", "file": "FILE"}}),

@@ -93,6 +93,17 @@ def _lines(data: bytes) -> Iterator[Planted]:
             yield f"'{more}' as line {index + 1}", "\n".join([*changed, ""]).encode()
 
 
+def _events(data: bytes) -> Iterator[Planted]:
+    """Yield files with one JSON object a line, as NCCL's profiler writes them."""
+    yield from _lines(data)
+    lines = data.decode().splitlines()
+    for index, line in enumerate(lines):
+        if line.startswith('{"'):
+            for what, one in _json(line.removesuffix(",").encode()):
+                changed = [*lines[:index], f"{one.decode()},", *lines[index + 1 :], ""]
+                yield f"{what} in line {index + 1}", "\n".join(changed).encode()
+
+
 def _protobuf(data: bytes) -> Iterator[Planted]:
     messages = list(frames(io.BytesIO(data)))
     for index in range(len(messages)):
@@ -118,5 +129,6 @@ def _binary(data: bytes) -> Iterator[Planted]:
 
 _BY_KIND = {
     "xml": _xml, "json": _json, "yaml": _yaml, "csv": _csv, "lines": _lines,
+    "events": _events,
     "protobuf": _protobuf, "binary": _binary,
 }  # fmt: skip
