@@ -76,6 +76,40 @@ def run_case(transport: str, lb: str, gbps: int, matrix: str, seed: int = 1) -> 
     }
 
 
+def few_entropies(seed: int) -> tuple[float, float, int, int]:
+    """Return slowest and median time [us], trims and acknowledgements with NSCC, eight entropies.
+
+    16 MB go from each of 24 hosts to the host at its place below the next of three leaves. Frames
+    of 4150 B, queues of 200 of them, marks from 50 to 150.
+    """
+    hosts, frame = 24, 4150
+    flows = Flows()
+    for host in range(hosts):
+        flows.add(host, (host + PER_LEAF) % hosts, 16_000_000)
+    queue = {
+        "LimitBytes": 200 * frame, "KminBytes": 50 * frame, "KmaxBytes": 150 * frame, "Pmax": 1.0,
+        "ReturnToSender": False,
+    }  # fmt: skip
+    attributes = {
+        "MtuBytes": frame - CONTROL_BYTES, "HeaderBytes": CONTROL_BYTES, "AckBytes": CONTROL_BYTES,
+        "Trimmable": True, "PathSelector": "ns3::PermutedEntropy[Paths=8]", **MODES["nscc"],
+    }  # fmt: skip
+    got = run(
+        leaf_spine(3, PER_LEAF, PER_LEAF, 800 * GBPS, US_PS),
+        flows,
+        [("ns3::UecTransport", attributes)],
+        queue=("ns3::TrimmingQueue", queue),
+        seed=seed,
+        framing_bytes=0,
+        buffer_bytes=10**12,
+    )
+    ends_us, ports = got["flows"]["sender_end_ps"] / 1e6, got["ports"]
+    trims = int(got["flows"]["naks"].sum())
+    own = ports["node"] < hosts
+    control = int((ports["sent_frames"] - ports["sent_data_packets"])[own].sum())
+    return ends_us.max(), float(np.median(ends_us)), trims, control - trims
+
+
 def compare(transport: str, lb: str, gbps: int, matrices: str) -> pd.DataFrame:
     """Return one row per matrix whose name matches: ours, htsim's (`_peer`) side by side."""
     table = peers()

@@ -156,7 +156,8 @@ PacketTransport::TellControl(Outbound& out, FrameId id, const Answer& answer)
                       .packet = answer.packet,
                       .nextPacket = out.packets.Highest(),
                       .hops = Host().Hops(id),
-                      .atLastHop = (answer.flags & frame_flag::TRIMMED_LAST_HOP) != 0});
+                      .atLastHop = (answer.flags & frame_flag::TRIMMED_LAST_HOP) != 0,
+                      .isMarked = (answer.flags & frame_flag::ECN_ECHO) != 0});
     Sync(out);
 }
 

@@ -104,6 +104,13 @@ class PacketTransport : public Transport
         return !m_control || ControlAllows(out);
     }
 
+    /// The window of congestion control has more room than one full packet.
+    bool HasRoomForMore(const Outbound& out) const
+    {
+        const uint64_t bytes = (out.InFlight() + uint64_t{1}) * m_mtuBytes;
+        return !m_control || bytes < m_control->WindowBytes(out.slot);
+    }
+
     bool HasWindow(const Outbound& out) const ///< Congestion control sets a window
     {
         return m_control && m_control->WindowBytes(out.slot) != CongestionControl::NO_LIMIT;

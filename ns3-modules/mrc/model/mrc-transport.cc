@@ -244,8 +244,7 @@ MrcTransport::Stamp(MrcOutbound& out, FrameId data, PortId port)
     const uint32_t place = port - Host().FirstPort();
     frame.entropy = out.connection->Leave(place, AliveOf(out), suggested);
     out.paths.Put(frame.packet, out.packets.Base(), {port, frame.entropy});
-    const bool isRoom = out.InFlight() + uint64_t{1} < WindowPackets(out); // for two more
-    const bool isOpenEnded = out.packets.HasMore() && MaySend(out) && isRoom;
+    const bool isOpenEnded = out.packets.HasMore() && MaySend(out) && HasRoomForMore(out);
     const bool isCopy = (frame.flags & frame_flag::RETRANSMITTED) != 0;
     frame.flags |= !isOpenEnded || isCopy ? selective::ASKS : 0;
     if (out.hasRefused) // it may be the turn of that port now

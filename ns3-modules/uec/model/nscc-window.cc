@@ -70,11 +70,11 @@ NsccWindow::OnAck(const Rules& rules, const CongestionControl::Ack& ack, uint64_
         Nack(rules, static_cast<double>(ack.lostBytes) * m_wireShare, ack.atLastHop, nowPs);
         return;
     }
-    const bool isMarked = ack.markedBytes > 0;
+    const bool isMarked = ack.isMarked;
     const uint64_t waitedPs = std::max(ack.rttPs, m_baseRttPs) - m_baseRttPs;
     const auto delayPs = static_cast<double>(waitedPs);
     Smooth(delayPs, isMarked);
-    if (bytes == 0 || QuickAdapt(rules, false, isMarked, delayPs, nowPs))
+    if (QuickAdapt(rules, false, isMarked, delayPs, nowPs))
     {
         return;
     }

@@ -87,8 +87,7 @@ UecTransport::Stamp(UecOutbound& out, FrameId data, PortId)
             out.backoff = backoff;
         }
     }
-    const bool isRoom = out.InFlight() + uint64_t{1} < WindowPackets(out); // for two more
-    const bool isOpenEnded = out.packets.HasMore() && MaySend(out) && isRoom;
+    const bool isOpenEnded = out.packets.HasMore() && MaySend(out) && HasRoomForMore(out);
     frame.flags |= out.rewinds;
     frame.flags |= !isOpenEnded || (frame.flags & frame_flag::RETRANSMITTED) ? uec::ASKS : 0;
 }

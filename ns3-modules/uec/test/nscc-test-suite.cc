@@ -8,6 +8,7 @@
 #include "ns3/uec-transport.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace ns3
@@ -41,7 +42,8 @@ Answer(uint64_t delayPs, bool isMarked, uint64_t bytes = 4000, uint64_t inFlight
             .inFlightBytes = inFlightBytes,
             .packet = 0,
             .nextPacket = 0,
-            .hops = {}};
+            .hops = {},
+            .isMarked = isMarked};
 }
 
 CongestionControl::Ack
@@ -203,6 +205,24 @@ TEST_CASES(AdaptsToItsShare,
     const double adapted = window.Bytes();
     window.OnAck(RULES, Trimmed(1000), BASE_PS + 22 * US);
     NS_TEST_EXPECT_MSG_EQ(window.Bytes(), adapted, "what was in flight says nothing");
+}
+
+TEST_CASE(g_suite, "an overtaken acknowledgement has a delay and a mark")
+{
+    // Another has reported its bytes. Smoothed by 1/80: twice the target, which is marked.
+    NsccWindow window(RULES, PATH);
+    window.OnAck(RULES, Answer(18 * US, true, 0), US);
+    NS_TEST_EXPECT_MSG_EQ_TOL(window.DelayPs(), 0.0125 * 18 * US, 1, "the delay counts");
+
+    // 1 - (79/80)^n of twice the target is above the target after n = 56.
+    for (int i = 1; i < 56; i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(window.Bytes(), 225'000, 1e-9, "not yet");
+        window.OnAck(RULES, Answer(18 * US, true, 0), US + i);
+    }
+    const double share = 1 - std::pow(1 - 0.0125, 56);
+    const double left = 1 - 0.8 * (2 * share - 1) / (2 * share);
+    NS_TEST_EXPECT_MSG_EQ_TOL(window.Bytes(), left * 225'000, 1, "the mark counts");
 }
 
 TEST_CASE(g_suite, "losses take their bytes")
