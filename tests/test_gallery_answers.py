@@ -106,17 +106,16 @@ def tenants():
     mean = by.mean(numeric_only=True).round(2)
     step, kv = mean["step_over_alone"], mean["kv_over_alone"]
     first = max(step["training", "sprayed"], kv["service", "sprayed"])
-    second = {step["service", "sprayed"], kv["training", "sprayed"]}
+    second = sorted([step["service", "sprayed"], kv["training", "sprayed"]])
     ranges = [
         "{:.2f} to {:.2f} times".format(
             *by["kv_over_alone"].agg(["min", "max"]).loc["service", kind]
         )
         for kind in ("path", "sprayed")
     ]
-    assert second == {1.65}
     return [
-        f"first loses at most {100 * first - 100:.0f} %, and the other takes 1.65 times its time"
-        " (means of five draws)",
+        f"first loses at most {100 * first - 100:.0f} %, and the other takes"
+        " {:.2f} to {:.2f} times its time (means of five draws)".format(*second),
         f"takes {step['training', 'path']:.2f} (RoCEv2) and"
         f" {step['training', 'sprayed']:.2f} (UEC NSCC) times its time alone",
         f"within {kv['training', 'path']:.2f} and {kv['training', 'sprayed']:.2f} times theirs",
@@ -126,7 +125,7 @@ def tenants():
         f"and {kv['shared', 'path']:.2f} and {kv['shared', 'sprayed']:.2f} the transfers",
         f"{step['halves', 'path']:.2f} and {step['halves', 'sprayed']:.2f} the step, and"
         f" {kv['halves', 'path']:.2f} and {kv['halves', 'sprayed']:.2f} the transfers",
-        f"take {ranges[0]} as long as alone, with NSCC {ranges[1]}",
+        f"take {ranges[0]} as long as alone, with NSCC {ranges[1].partition(' to ')[2]}",
     ]
 
 
@@ -199,8 +198,8 @@ def scale_up():
 def gray():
     table = shown("gray").set_index(["case", "variant"])
     over, left = table["over_whole"], table["left_us"]
-    assert left["hole"][["smartt", "nscc", "mprdma", "falcon"]].between(20, 30).all()
-    stay = ["rocev2", "sprayed", "ndp", "ndp_scores", "nscc_bitmap"]
+    assert (left["hole"][["smartt", "mprdma", "falcon"]] == 20).all()
+    stay = ["rocev2", "sprayed", "ndp", "ndp_scores"]
     assert left["hole"][stay].isna().all() and left["hole"].notna().sum() + len(stay) == 11
     kept = table["after_share"] / table["before_share"]
     assert kept[["drops", "corrupts"]].min() > 0.9
@@ -209,7 +208,8 @@ def gray():
     assert unfinished.groupby("variant").sum().loc[["rocev2", "ndp"]].tolist() == [1, 4]
     assert unfinished.sum() == 5 and over["hole"]["mptcp"] < 1.01
     return [
-        f"SRD and MPTCP after {left['hole', 'srd']:.0f} and {left['hole', 'mptcp']:.0f}.",
+        f"SRD, MPTCP and UEC with REPS after {left['hole', 'srd']:.0f},"
+        f" {left['hole', 'mptcp']:.0f} and {left['hole', 'nscc']:.0f}.",
         f"costs 1 to {over['hole'].max():.0f} times",
         f"SMaRTT and MP-RDMA take {over['hole', 'smartt']:.1f} and {over['hole', 'mprdma']:.1f}"
         f" times as long with a timeout of 1 ms, and UEC {over['hole', 'nscc']:.1f} times",
@@ -230,7 +230,7 @@ def mrc_links():
     second, none, most = small[1, 64], large[1, 0], large[1, 64]
     table = shown("mrc_links_paper")
     waited = table[table["waited"] > 0]
-    assert set(waited["variant"]) == {"mrc"} and waited["gone"].tolist() == [64, 64]
+    assert waited[["variant", "gone", "message"]].values.tolist() == [["mrc", 64, 0]]
     assert large.loc["rocev2"].nunique() == 1 and set(table["of"]) == {8192}
     lost = table[(table["variant"] == "sprayed") & (table["gone"] > 0)]["over_least"]
     return [
@@ -240,7 +240,7 @@ def mrc_links():
         f"takes {most['mrc']:.2f} times with MRC-like, {most['nscc']:.2f} with UEC and"
         f" {most['sprayed']:.2f} sprayed",
         f"without a lost link {none['mrc']:.2f}, {none['nscc']:.2f} and {none['sprayed']:.2f}",
-        "do {} of 8192 first messages and {} second message".format(*waited["waited"]),
+        f"do {waited['waited'].item()} of 8192 first messages with 64 links gone, and none",
         f"takes {most['rocev2']:.1f} times whatever is gone",
     ]
 

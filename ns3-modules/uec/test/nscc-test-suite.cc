@@ -211,14 +211,14 @@ TEST_CASE(g_suite, "an overtaken acknowledgement has a delay and a mark")
 {
     // Another has reported its bytes. Smoothed by 1/80: twice the target, which is marked.
     NsccWindow window(RULES, PATH);
-    window.OnAck(RULES, Answer(18 * US, true, 0), US);
+    window.OnAck(RULES, Answer(18 * US, true, 0), 20 * US);
     NS_TEST_EXPECT_MSG_EQ_TOL(window.DelayPs(), 0.0125 * 18 * US, 1, "the delay counts");
 
-    // 1 - (79/80)^n of twice the target is above the target after n = 56.
-    for (int i = 1; i < 56; i++)
+    // 1 - (79/80)^n of twice the target is above the target from n = 56 on.
+    for (int n = 2; n <= 56; n++)
     {
         NS_TEST_EXPECT_MSG_EQ_TOL(window.Bytes(), 225'000, 1e-9, "not yet");
-        window.OnAck(RULES, Answer(18 * US, true, 0), US + i);
+        window.OnAck(RULES, Answer(18 * US, true, 0), 20 * US);
     }
     const double share = 1 - std::pow(1 - 0.0125, 56);
     const double left = 1 - 0.8 * (2 * share - 1) / (2 * share);
