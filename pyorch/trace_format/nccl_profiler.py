@@ -272,12 +272,13 @@ class _Events(Calls):
         for one in found:
             first.setdefault((one.args.comm, one.args.rank), one)
         ranks: Counter[int] = Counter()
+        has: dict[int, set[int]] = defaultdict(set)
         for one in found:
             reach = max(one.args.rank, getattr(one.args, "peer", 0))
             ranks[one.args.comm] = max(ranks[one.args.comm], reach + 1)
+            has[one.args.comm].add(one.args.rank)
         for comm, n_ranks in ranks.items():
-            has = {rank for its, rank in first if its == comm}
-            if lacks := sorted(set(range(n_ranks)) - has):
+            if lacks := sorted(set(range(n_ranks)) - has[comm]):
                 raise self.refused(
                     f"communicator {comm} has rank {n_ranks - 1}, but no events of rank {lacks[0]}."
                     " Join the files of all ranks: cat FILE_*.json > all.json."
@@ -292,8 +293,9 @@ class _Events(Calls):
         shared = next((key for key, times in pids.items() if times > 1), None)
         if shared and not is_one:
             raise self.refused(
-                f"process {shared[1]} has several ranks of communicator {shared[0]}, so which ranks"
-                " of several communicators are one GPU is not known. Read one communicator alone."
+                f"process {shared[1]} has several ranks of communicator {shared[0]}, or processes of"
+                " several hosts have this number. So which ranks of several communicators are one"
+                " GPU is not known. Read one communicator alone."
             )
         group = {comm: index for index, comm in enumerate(ranks)}
         members = {}
