@@ -293,9 +293,9 @@ class _Events(Calls):
         shared = next((key for key, times in pids.items() if times > 1), None)
         if shared and not is_one:
             raise self.refused(
-                f"process {shared[1]} has several ranks of communicator {shared[0]}, or processes of"
-                " several hosts have this number. So which ranks of several communicators are one"
-                " GPU is not known. Read one communicator alone."
+                f"process {shared[1]} has several ranks of communicator {shared[0]}, or processes"
+                " of several hosts have this number. So which ranks of several communicators are"
+                " one GPU is not known. Read one communicator alone."
             )
         group = {comm: index for index, comm in enumerate(ranks)}
         members = {}
