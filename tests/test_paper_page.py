@@ -126,6 +126,11 @@ def test_what_single_and_many_paths_expose_of_the_moe_step_is_in_the_tables():
             f"{part.min():.0f} to {part.max():.0f}" for part in (share[is_one], share[~is_one])
         ]
     one, many, one_alone, many_alone = said
+    most = step[~step.index.isin(ONE_PATH)].sort_values()
+    assert most.index[-1] == "nscc"
+    others = f"the other seven expose at most {most.iloc[-2]:.0f} %."
+    assert others in " ".join(section("What single paths").split())
+    assert others.replace("the", "NSCC has the 51, and the", 1) in " ".join(README.split())
     assert (
         f"with the whole step measured single paths expose {one} % and many paths {many} %, with"
         f" communications measured {one_alone} % and {many_alone} %."

@@ -139,6 +139,17 @@ def test_the_page_says_what_all_transports_cost():
     assert shown in PAGE
 
 
+def test_the_page_says_how_much_memory_a_run_of_figure_5_holds():
+    runs = pd.read_csv(RESULTS / "runs.csv").query("scenario == 'figure_5'")
+    most = (runs.groupby("variant")["peak_memory_bytes"].max() / 1e6).sort_values(ascending=False)
+    names = ["rocev2_hpcc", "rccc", "smartt_single", "nscc"]
+    assert list(most.index[:4]) == names
+    said = "{:.0f} MB (HPCC), {:.0f} MB (RCCC), {:.0f} MB (SMaRTT on one path), {:.0f} MB (NSCC)"
+    assert f"{said.format(*most[names])} and {most.iloc[4]:.0f} MB (others)" in " ".join(
+        PAGE.split()
+    )
+
+
 def test_the_table_of_figure_6_with_every_transport_shows_what_was_measured():
     over, fluid = (
         pd.read_csv(RESULTS / "figure_6" / "1024_hosts" / f"{table}.csv").pivot_table(

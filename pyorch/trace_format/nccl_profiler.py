@@ -220,7 +220,7 @@ class _Events(Calls):
         may_be_in = {"COLL": ("COLL_API", "GROUP"), "P2P": ("P2P_API", "GROUP")}
         allowed = may_be_in.get(event.category, _GROUPS if event.category in _APIS else ("",))
         if outside not in allowed:
-            inside = " or ".join(allowed) if allowed != ("",) else "no other"
+            inside = f"a {' or '.join(allowed)}" if allowed != ("",) else "no other"
             raise self.error(at, f"{event.category} stands in {inside} event. Is a line missing?")
         self._open.append(_Scope(at, event, args))
         self._groups += event.category in _GROUPS
@@ -304,11 +304,11 @@ class _Events(Calls):
             device = (rank,) if is_one else (one.pid,)
             self.members.append(Member(group[comm], rank, ranks[comm], device, one.at))
         sizes = listed(str(n) for n in sorted(set(ranks.values())))
-        self.said.append(f"communicators have as many ranks as it has files or peers of: {sizes}")
+        self.said.append(f"ranks of a communicator are those that it shows: {sizes}")
         if not is_one:
-            self.said.append("a GPU is a process")
+            self.said.append("each process is taken for a GPU")
         if any(one.call is None and one.name in ("Broadcast", "Reduce") for one in found):
-            self.said.append("no root is written, so rank 0 is")
+            self.said.append("it has no roots, so rank 0 is taken")
         # Groups of a process by time; within one, and at one time, in the order of lines.
         for one in sorted(found, key=lambda one: one.at_us):
             self._take(one, members[one.args.comm, one.args.rank])

@@ -83,7 +83,7 @@ def test_a_collective_is_that_of_a_log(name, tmp_path):
 
     assert sent(found.graph) == sent(logged.graph)
     assert last(found.graph) == last(logged.graph)
-    assert "have as many ranks as it has files or peers of: 4" in found.remarks[0]
+    assert "ranks of a communicator are those that it shows: 4" in found.remarks[0]
 
 
 def test_a_root_is_the_one_of_the_call(tmp_path):
@@ -93,7 +93,7 @@ def test_a_root_is_the_one_of_the_call(tmp_path):
 
     # A binary tree below rank 2: the next two get all from it.
     assert sent(found.graph) == [(2, 0, 900), (2, 1, 900)]
-    assert "no root" not in found.remarks[0]
+    assert "no roots" not in found.remarks[0]
 
 
 def test_a_step_of_two_communicators_keeps_the_order_of_each_process(tmp_path):
@@ -114,7 +114,7 @@ def test_a_step_of_two_communicators_keeps_the_order_of_each_process(tmp_path):
         [(pid, pid ^ 1, 500) for pid in range(4)] * 2
         + [(pid, (pid + 1) % 4, 1000) for pid in range(4)] * 6
     )
-    assert "a GPU is a process" in found.remarks[0]
+    assert "each process is taken for a GPU" in found.remarks[0]
 
 
 def test_different_streams_work_side_by_side(tmp_path):
@@ -197,7 +197,7 @@ def test_files_before_2_28_have_no_calls(kind, tmp_path):
     found = read(old(0) + old(1), tmp_path)
 
     assert sent(found.graph) == [(0, 1, 1000)]
-    assert "no root is written, so rank 0 is" in found.remarks[0]
+    assert "it has no roots, so rank 0 is taken" in found.remarks[0]
 
 
 def test_calls_of_2_28_have_words_without_quotation_marks(tmp_path):
@@ -249,7 +249,7 @@ def without(text, *marks):
         (WHOLE.replace("{}]\n[", "[", 1), r"all.json:\d+: a file of NCCL's profiler has"),
         (WHOLE[: WHOLE.index("{}]")] + "{}]\n", "has events of one rank alone, of communicator 7"),
         (WHOLE[:40] + "\n{}]\n", "is no JSON"),
-        (without(WHOLE, '"COLL_API"', '"ph": "b"'), "COLL stands in COLL_API or GROUP event"),
+        (without(WHOLE, '"COLL_API"', '"ph": "b"'), "COLL stands in a COLL_API or GROUP event"),
         (without(WHOLE, '"COLL"', '"ph": "e"'), "'AllReduce' ends, but has not begun last"),
         (without(WHOLE, '"COLL"'), "has no COLL event: the profiler had no room. Enlarge NCCL_PRO"),
         (without(WHOLE, '"GROUP_API"', '"ph": "e"'), "GROUP_API stands in no other event"),

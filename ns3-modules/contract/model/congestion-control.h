@@ -48,7 +48,7 @@ class CongestionControl : public Plugin
         uint32_t nextPacket;          ///< First packet that was never sent
         std::span<const IntHop> hops; ///< What switches wrote into that packet
         bool atLastHop{false}; ///< lostBytes were trimmed by the switch next to the destination
-        bool isMarked{false};  ///< The packet that caused it was ECN-marked, be it news or not
+        bool isMarked{false};  ///< The packet that caused it was, also if it reports no bytes
     };
 
     /// How a loss became known.
