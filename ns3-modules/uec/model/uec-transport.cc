@@ -13,6 +13,16 @@ using namespace fabric;
 
 NS_OBJECT_ENSURE_REGISTERED(UecTransport);
 
+namespace
+{
+
+/// By so many products a packet is late that waited in two full queues while the first window of
+/// 1.5 went on its way. What is late and not lost must not be sent again.
+constexpr uint64_t REORDER_BDP = 3;
+constexpr uint64_t LEAST_REORDER_PACKETS = 256;
+
+} // namespace
+
 TypeId
 UecTransport::GetTypeId()
 {
@@ -22,7 +32,10 @@ UecTransport::GetTypeId()
                           .SetParent<PacketTransport>()
                           .SetGroupName("Uec")
                           .AddConstructor<UecTransport>(),
-                      {.entropy = "ns3::MixedEntropy", .rto = "100us", .reorderPackets = 256})
+                      {.entropy = "ns3::MixedEntropy",
+                       .rto = "100us",
+                       .reorderPackets = 0,
+                       .reorderHelp = ", 0 = three bandwidth-delay products, at least 256"})
             .AddAttribute("CreditTimeout",
                           "A source without credit sends one packet after this long",
                           TimeValue(MilliSeconds(1)),
@@ -48,6 +61,12 @@ UecTransport::Check() const
 void
 UecTransport::Begin(UecOutbound& out)
 {
+    if (out.reorderPackets == 0)
+    {
+        const uint64_t bdpPackets = NumPorts(out) * BaseRttPs(out) / PacketPs(out);
+        const uint64_t packets = std::max(REORDER_BDP * bdpPackets, LEAST_REORDER_PACKETS);
+        out.reorderPackets = static_cast<uint32_t>(std::min<uint64_t>(packets, UINT32_MAX));
+    }
     if (!GivesCredit())
     {
         return;
