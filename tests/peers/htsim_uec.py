@@ -76,16 +76,16 @@ def run_case(transport: str, lb: str, gbps: int, matrix: str, seed: int = 1) -> 
     }
 
 
-def few_entropies(seed: int) -> tuple[float, float, int, int]:
-    """Return slowest and median time [us], trims and acknowledgements with NSCC, eight entropies.
+def few_entropies(seed: int, megabytes: int = 16) -> tuple[float, float, int, int, int]:
+    """Return slowest and median time [us], trims, acknowledgements and copies; eight entropies.
 
-    16 MB go from each of 24 hosts to the host at its place below the next of three leaves. Frames
+    NSCC. That much goes from each of 24 hosts to the host at its place below the next of three leaves. Frames
     of 4150 B, queues of 200 of them, marks from 50 to 150.
     """
     hosts, frame = 24, 4150
     flows = Flows()
     for host in range(hosts):
-        flows.add(host, (host + PER_LEAF) % hosts, 16_000_000)
+        flows.add(host, (host + PER_LEAF) % hosts, megabytes * 10**6)
     queue = {
         "LimitBytes": 200 * frame, "KminBytes": 50 * frame, "KmaxBytes": 150 * frame, "Pmax": 1.0,
         "ReturnToSender": False,
@@ -107,7 +107,8 @@ def few_entropies(seed: int) -> tuple[float, float, int, int]:
     trims = int(got["flows"]["naks"].sum())
     own = ports["node"] < hosts
     control = int((ports["sent_frames"] - ports["sent_data_packets"])[own].sum())
-    return ends_us.max(), float(np.median(ends_us)), trims, control - trims
+    copies = int(got["flows"]["retransmitted_packets"].sum())
+    return ends_us.max(), float(np.median(ends_us)), trims, control - trims, copies
 
 
 def compare(transport: str, lb: str, gbps: int, matrices: str) -> pd.DataFrame:

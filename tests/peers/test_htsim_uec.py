@@ -71,8 +71,21 @@ def test_few_entropies_cause_as_many_losses_and_acknowledgements():
     # entropies in turn. uet-htsim 40ccb05 with twelve seeds: slowest 294.5 us, median 206.1 us,
     # 2182 +- 176 packets trimmed, 48 369 acknowledgements.
     found = np.mean([htsim_uec.few_entropies(seed) for seed in range(1, 13)], axis=0)
-    slowest_us, median_us, trimmed, acknowledged = found
+    slowest_us, median_us, trimmed, acknowledged, copies = found
     assert slowest_us == pytest.approx(294.5, rel=0.05)
     assert median_us == pytest.approx(206.1, rel=0.04)
     assert acknowledged == pytest.approx(48_369, rel=0.03)
     assert abs(trimmed - 2182) < 3 * 176
+    assert copies == pytest.approx(trimmed, rel=0.01)  # nothing else is lost
+
+
+def test_long_messages_over_few_entropies_send_no_late_packet_twice():
+    # The same with 64 MB, while windows of 295 packets and queues of 200 make packets late.
+    # uet-htsim 40ccb05 with 24 seeds: slowest 1154 +- 23 us, median 796 +- 7 us, 5670 +- 420 trims
+    # and as many copies.
+    found = np.mean([htsim_uec.few_entropies(seed, 64) for seed in range(1, 13)], axis=0)
+    slowest_us, median_us, trimmed, _, copies = found
+    assert slowest_us == pytest.approx(1154, rel=0.06)
+    assert median_us == pytest.approx(796, rel=0.04)
+    assert copies == pytest.approx(trimmed, rel=0.01)  # a late copy may be sent once more
+    assert abs(trimmed - 5670) < 3 * 420
