@@ -119,31 +119,42 @@ def test_what_single_and_many_paths_expose_of_the_moe_step_is_in_the_tables():
     step = whole_step().query("case == 'moe'").set_index("variant")["exposed_share"] * 100
     alone = communications().query("preset == 'moe-100t'").set_index("variant")["larger"]
     said = []
-    for share in (step, alone):
+    for share, apart in ((step, ["nscc"]), (alone, [])):
         is_one = share.index.isin(ONE_PATH)
         assert (is_one.sum(), (~is_one).sum()) == (5, 8)
-        said += [
-            f"{part.min():.0f} to {part.max():.0f}" for part in (share[is_one], share[~is_one])
-        ]
+        many = share[~is_one].drop(apart)
+        said += [f"{part.min():.0f} to {part.max():.0f}" for part in (share[is_one], many)]
     one, many, one_alone, many_alone = said
-    most = step[~step.index.isin(ONE_PATH)].sort_values()
-    assert most.index[-1] == "nscc"
-    others = f"the other seven expose at most {most.iloc[-2]:.0f} %."
-    assert others in " ".join(section("What single paths").split())
-    assert others.replace("the", "NSCC has the 51, and the", 1) in " ".join(README.split())
+    assert f"NSCC exposes {step['nscc']:.0f} %," in README
+    assert f"many paths (UEC's NSCC {step['nscc']:.0f} %)" in FIRST_PAGE
     assert (
         f"with the whole step measured single paths expose {one} % and many paths {many} %, with"
-        f" communications measured {one_alone} % and {many_alone} %."
+        f" communications measured [{one_alone} % and {many_alone} %]"
     ) in " ".join(section("What single paths").split())
     assert (
         f"With the whole step in packets it is {one} % on single paths, by transport, and {many} %"
-        " with packets on many paths; with each kind of communication measured alone it is"
+        " with packets on many paths, but for UEC's NSCC."
+    ) in " ".join(README.split())
+    assert (
+        "With each kind of communication measured alone it is"
         f" {one_alone} and {many_alone} %."
     ) in " ".join(README.split())
     assert (
         f"GPUs wait {one} % of a mixture-of-experts step on single paths, and {many} % with packets"
         " on many paths"
     ) in " ".join(FIRST_PAGE.split())
+
+
+def test_only_nscc_depends_on_how_small_the_step_is_made():
+    steps = pd.read_csv(RESULTS / "training_step.csv").query("case == 'moe' and n_seeds > 0")
+    share = steps.pivot_table(index="variant", columns="workload.divide", values="exposed_share")
+    many = 100 * share.drop(index=ONE_PATH)
+    apart = abs(many[100] - many[400])
+    assert apart.idxmax() == "nscc" and apart.drop("nscc").max() < 3
+    said = " ".join(section("What single paths").split())
+    assert f"It exposes {many.loc['nscc', 100]:.0f} % divided by 100" in said
+    assert f"{many.loc['nscc', 400]:.0f} % divided by 400" in said
+    assert not steps["bubble_share"].any()
 
 
 def test_the_first_page_says_how_far_the_slowest_transfers_of_figure_5_are_from_the_optimum():
