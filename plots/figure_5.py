@@ -6,9 +6,8 @@ Compare with [hotnets24] figure 5: same quantity; the paper has 8192 hosts and p
 and Homa). With as many hosts these are hollow diamonds. "Single path, best effort" is ours: a
 window of one bandwidth-delay product. Most of a single-path tail is the draw of the paths, so the
 slowest flow of every run stands beside the max-min fluid value of its own paths, and the fluid
-value of many random draws is below. Symbols: seeds; bars: their mean and its 95 % confidence
-interval (Student's t), none where there is one seed. Over the optimum with a transport's own
-headers.
+value of many random draws is below. A symbol is a seed. Numbers are the mean over the optimum with a
+transport's own headers, in brackets the least and the most of the seeds.
 """
 
 import numpy as np
@@ -28,8 +27,6 @@ PS_PER_MS, PS_PER_US = 1e9, 1e6
 CLASS_WIDTH = 0.25
 #: What the paper prints [ms], with so many hosts.
 PAPER_HOSTS, PAPER_MS = 8192, {"rocev2": 9, "smartt_single": 7, "ndp": 1.05, "homa": 1.05}
-#: Columns that the axes have to reach.
-REACH = ("fct_ps", "fct_ps_high")
 
 
 def draw(figure, fct, slowdown, fluid, draws):
@@ -48,8 +45,7 @@ def draw(figure, fct, slowdown, fluid, draws):
         pd.DataFrame([{"series": "optimal", "fct_ps": optimal_ps}]),
     ]
     look = figures.style("optimal")
-    ends = [table[name].max() for table in drawn for name in table if name in REACH]
-    longest = 1.04 * np.nanmax(ends) / unit_ps
+    longest = 1.04 * max(table["fct_ps"].max() for table in drawn if len(table)) / unit_ps
     for ax in (left, right):
         ax.axvline(
             optimal, color="black", linestyle=":", linewidth=1, zorder=0,
@@ -58,9 +54,9 @@ def draw(figure, fct, slowdown, fluid, draws):
         ax.set(xlabel=f"flow completion time [{unit}]", xlim=(0, longest))
         ax.grid(axis="x")
     hosts, size_mb = slowdown["n_flows"].max(), slowdown["largest_message_bytes"].max() / 1e6
-    left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB", loc="left")
+    left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB, colours as in (b)", loc="left")
     right.set_title("(b) slowest flow of each seed", loc="left")
-    figures.legend(figure, (left, right), 3)
+    figures.legend(figure, [right], 3)
     return pd.concat(drawn, ignore_index=True)
 
 
@@ -69,11 +65,10 @@ def draw_distribution(ax, fct, unit_ps):
     table = fct.assign(series="distribution")
     for variant, style in figures.styles(variants(table)).items():
         runs = table[table["variant"] == variant].groupby("seed")
-        for number, (_, run) in enumerate(runs):
+        for _, run in runs:
             ax.step(
                 [0, *run["fct_ps"] / unit_ps], [0, *run["quantile_share"]], where="post",
-                color=style.group_color or style.color, linewidth=0.9, alpha=0.85,
-                label=None if number else style.group or style.label,
+                color=style.color, linewidth=0.8, alpha=0.85,
             )  # fmt: skip
     ax.set(ylabel="share of flows completed", ylim=(0, 1.01))
     return table[["series", "variant", "seed", "fct_ps", "quantile_share"]]
@@ -97,17 +92,13 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
             markersize=3, label=cross.label if len(own) and not crossed else None,
         )  # fmt: skip
         crossed = crossed or len(own) > 0
-        mean, half = figures.mean_interval(fct)
-        over, over_half = figures.mean_interval(runs["over_optimal_p100"])
-        within = "" if np.isnan(over_half) else f" ± {over_half:.2f}"
-        ax.errorbar(
-            mean, row + 0.38, xerr=half, color=style.color, linewidth=0.8, capsize=1.5
-        )  # fmt: skip
-        left = mean > middle  # the side with room for the words
+        over = runs["over_optimal_p100"]
+        each = f" ({over.min():.2f} to {over.max():.2f})" if len(runs) > 1 else ""
+        left = fct.mean() > middle  # the side with room for the words
         lowest = np.nanmin([fct.min(), own["fct_ps"].min() / unit_ps])
-        nearest = lowest if left else np.nanmax([fct.max(), mean + half, optimal])
+        nearest = lowest if left else max(fct.max(), optimal)
         ax.annotate(
-            f"{over:.2f}{within} x optimal", (nearest, row), va="center",
+            f"{over.mean():.2f} x optimal{each}", (nearest, row), va="center",
             xytext=(-6 if left else 6, 0), ha="right" if left else "left", fontsize=6,
             textcoords="offset points", color=style.color,
         )  # fmt: skip
@@ -116,9 +107,7 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
     ax.set_ylim(len(looks) + 0.5, -0.6)
     ax.tick_params(axis="y", length=0, labelsize=6.5)
     columns = ["series", "variant", "seed", "fct_ps"]
-    parts = [measured, ideal]
-    means = [figures.over_seeds(part, ["series", "variant"], "fct_ps") for part in parts]
-    return pd.concat([part[columns] for part in parts] + means, ignore_index=True)
+    return pd.concat([measured[columns], ideal[columns]], ignore_index=True)
 
 
 def draw_paper(ax, slowdown):
