@@ -28,7 +28,7 @@ help:
 	@echo "make docs      build the pages of docs/ as a site, with the reference of the Python API"
 	@echo "make prose     measure how readable the pages are, and look for words that no dictionary has"
 	@echo "make links     follow every link of the pages, also those that lead to other sites"
-	@echo "make test      run all tests"
+	@echo "make test      run the tests of up to a minute each"
 	@echo "make test-slurm  run the workflow on a Slurm of one node that this machine then is (root)"
 	@echo "make battery   refuse four thousand malformed scenarios, commands and files"
 	@echo "make drill     kill a workflow and a build three hundred times and go on"
@@ -144,6 +144,7 @@ $(EDITABLE): $(PACKAGES) pyproject.toml
 
 $(PACKAGES): requirements.lock setup/packages.py
 	@$(if $(MISSING),$(error $(MISSING)))
+	@test ! -L $(VENV) || { echo "$(VENV) is a link, and set-up would empty what it leads to. Remove it: rm $(VENV)" >&2; exit 1; }
 	@test -e $@ || $(PYTHON) -m venv --clear --without-pip $(VENV)
 	@echo "Installing packages into $(VENV) (once; minutes the first time on a machine) ..."
 	@$(VENV)/bin/python setup/packages.py requirements.lock

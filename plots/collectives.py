@@ -3,12 +3,12 @@
 
 Ours, after [hotnets24] section 4.1: 64 ranks, one per host, 800 Gb/s, the hierarchy with racks of
 8. Three panels: over the time on an ideal network, the longest chain of messages, each alone on its
-path, or all bytes of the busiest host; the ideal time is that of packed ranks. Packed: neighbours
-in a ring and ranks of a rack share a leaf; random: ranks are anywhere. With one path for each
-message two of them may share a link, and the next step waits for the slower; sprayed over all paths
-they do not. Last panel: the time itself, by a ring and in the network, where switches add up, a
-vector leaves each host once, and the placement changes nothing. Bars: mean over seeds and its 95 %
-confidence interval (Student's t).
+path, or all bytes of the busiest host. Each is over the ideal time of its own placement; the axis
+has that of packed ranks. Packed: neighbours in a ring and ranks of a rack share a leaf; random:
+ranks are anywhere. With one path for each message two of them may share a link, and the next step
+waits for the slower; sprayed over all paths they do not. Last panel: the time itself, by a ring and
+in the network, where switches add up, a vector leaves each host once, and the placement changes
+nothing. Bars: mean over seeds and its 95 % confidence interval (Student's t).
 """
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, ScalarFormatter

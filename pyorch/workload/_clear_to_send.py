@@ -40,8 +40,8 @@ def with_announcements(graph: Graph, lane: np.ndarray, given: ClearToSend) -> Gr
     """
     n = len(graph.src)
     announced, message = 2 * np.arange(n), 2 * np.arange(n) + 1
-    order = np.lexsort([turns(graph, lane), lane, graph.dst, graph.src])
-    turn = turns(graph, lane)[order]
+    order = np.lexsort([turns(graph.src, graph.dst, lane), lane, graph.dst, graph.src])
+    turn = turns(graph.src, graph.dst, lane)[order]
     later = np.flatnonzero(turn >= given.buffers)
     freed, waiting = order[later - given.buffers], order[later]
 

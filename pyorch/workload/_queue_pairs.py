@@ -43,7 +43,7 @@ def over_queue_pairs(
     """
     n = pairs.per_connection
     if not pairs.split or n == 1:
-        turn = turns(graph, 2 * lane + shared)
+        turn = turns(graph.src, graph.dst, 2 * lane + shared)
         return graph, 1 + lane * n + np.where(shared, turn % n, 0)
     aligned = -(-graph.bytes // (n * ALIGNED_BYTES)) * ALIGNED_BYTES
     size = np.maximum(1, np.where(shared, aligned, graph.bytes))
@@ -66,10 +66,10 @@ def over_queue_pairs(
     return cut, 1 + lane[whole] * n + part
 
 
-def turns(graph: Graph, lane: np.ndarray) -> np.ndarray:
+def turns(src: np.ndarray, dst: np.ndarray, lane: np.ndarray) -> np.ndarray:
     """Return which message of its connection each is, from 0."""
-    order = np.lexsort([np.arange(len(lane)), lane, graph.dst, graph.src])
-    ends = np.stack([graph.src[order], graph.dst[order], lane[order]])
+    order = np.lexsort([np.arange(len(lane)), lane, dst, src])
+    ends = np.stack([src[order], dst[order], lane[order]])
     begins = np.ones(len(order), dtype=bool)
     begins[1:] = (ends[:, 1:] != ends[:, :-1]).any(axis=0)
     row = np.arange(len(order))

@@ -32,6 +32,7 @@ from pyorch.training.plan import PACKET_BYTES, PACKETS, Amounts, Shape, amounts
 from pyorch.workload import _preset
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import check_placement, clocks, placed
+from pyorch.workload._queue_pairs import QueuePairs, turns
 
 Amount = Annotated[int, Field(strict=True, ge=1, le=max(LARGEST_MESSAGE_BYTES, LONGEST_PS))]
 Index = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
@@ -55,7 +56,8 @@ class Params(Closed):
     preset, unless they are given. Devices are hosts in their order from `first_host` on, or at
     random; `replaced` has pairs of a device and the host that has taken its place. `amounts` are
     found when the preset is read; a scenario does not give them. A `spare` is another way to write
-    `replaced` and `start`.
+    `replaced` and `start`. With `queue_pairs` the messages of a kind between two devices take so
+    many headers in turns.
     """
 
     preset: Annotated[str, Field(max_length=LONGEST_TEXT)]
@@ -80,6 +82,7 @@ class Params(Closed):
     replaced: tuple[tuple[Index, Index], ...] = ()
     start_ps: TimePs = Field(0, alias="start")
     skew_ps: TimePs = Field(0, alias="skew")
+    queue_pairs: QueuePairs | None = None
     spare: Spare | None = Field(None, exclude=True)
     amounts: dict[str, Amount] = Field(json_schema_extra=FOUND)
 
@@ -109,6 +112,8 @@ class Params(Closed):
             return self._with_spare(self.spare)
         if set(self.amounts) != set(Amounts._fields):
             raise FieldError("amounts", f"are {', '.join(Amounts._fields)}.")
+        if self.queue_pairs is not None and self.queue_pairs.split:
+            raise FieldError("queue_pairs", "split is for collectives. Leave it out.")
         if not self.exchange and self.sites == 1:
             raise FieldError("exchange", "false with one site. Leave it out, or write sites: 2.")
         steady = self.schedule == STEADY
@@ -293,7 +298,13 @@ def remarks(params: Params) -> tuple[str, ...]:
 def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
     """Return the messages of the step."""
     ids = hosts(nodes)[_host_index(params, nodes, links, seed)]
-    return tables.flows(_messages(plan_of(params)), ids, _starts(params, seed))
+    messages = _messages(plan_of(params))
+    found = tables.flows(messages, ids, _starts(params, seed))
+    if params.queue_pairs is None:
+        return found
+    pairs = params.queue_pairs.per_connection
+    turn = turns(messages.device, messages.peer, messages.lane)
+    return {**found, "connection": 1 + messages.lane * pairs + turn % pairs}
 
 
 def tasks(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:

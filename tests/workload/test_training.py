@@ -64,3 +64,33 @@ def test_groups_that_the_preset_does_not_have_are_refused(load, message):
     with pytest.raises(SpecError) as error:
         planned(**load)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("pairs", [1, 4])
+def test_messages_of_a_kind_between_two_devices_take_queue_pairs_in_turns(pairs):
+    # Rings of tensor parallelism in a rack, of gradients in the rack and between two racks.
+    shape = {"preset": "dense-100t", "members": 4, "tensor": 2, "divide": 1000}
+    (free,) = planned(**shape)
+    (run,) = planned(**shape, queue_pairs={"per_connection": pairs})
+    before, flows = (input_tables(its.spec)["flows"] for its in (free, run))
+    assert not before.get("connection", np.zeros(1)).any()
+    for name in ("src", "dst", "bytes"):
+        assert before[name].tolist() == flows[name].tolist()
+    rows = {}
+    for src, dst, connection in zip(
+        *(flows[name] for name in ("src", "dst", "connection")), strict=True
+    ):
+        rows.setdefault((src, dst), []).append(int(connection))
+    longest = max(rows.values(), key=len)
+    assert len(longest) > 8 * pairs
+    kinds = {(connection - 1) // pairs for own in rows.values() for connection in own}
+    assert len(kinds) >= 2
+    for own in rows.values():
+        for kind in kinds:
+            taken = [(c - 1) % pairs for c in own if (c - 1) // pairs == kind]
+            assert taken == [turn % pairs for turn in range(len(taken))]
+
+
+def test_messages_of_a_step_are_not_split():
+    with pytest.raises(SpecError, match="queue_pairs: split is for collectives. Leave it out."):
+        planned(queue_pairs={"per_connection": 2, "split": True})
