@@ -452,13 +452,25 @@ EventEngine::RunEvents(std::chrono::steady_clock::time_point deadline)
         if (m_events - firstEvent >= EVENTS_PER_CLOCK_CHECK) [[unlikely]]
         {
             const bool areMany = m_events - firstEvent >= MANY_EVENTS * instants;
-            m_fetching = FETCHING == Fetching::NONE ? FETCHING
-                         : areMany                  ? Fetching::WITHIN
-                                                    : Fetching::ACROSS;
+            FetchAs(FETCHING == Fetching::NONE ? FETCHING
+                    : areMany                  ? Fetching::WITHIN
+                                               : Fetching::ACROSS);
             return std::chrono::steady_clock::now() < deadline;
         }
     }
     return false;
+}
+
+/// Fetch in this way from now on. A route that is known early is taken by ACROSS alone: kept, it
+/// would be that of another frame by the time it is taken.
+void
+EventEngine::FetchAs(Fetching fetching)
+{
+    if (fetching != m_fetching)
+    {
+        m_prefetch.ForgetRoutes();
+        m_fetching = fetching;
+    }
 }
 
 void
