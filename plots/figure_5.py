@@ -6,8 +6,8 @@ Compare with [hotnets24] figure 5: same quantity; the paper has 8192 hosts and p
 and Homa). With as many hosts these are hollow diamonds. "Single path, best effort" is ours: a
 window of one bandwidth-delay product. Most of a single-path tail is the draw of the paths, so the
 slowest flow of every run stands beside the max-min fluid value of its own paths, and the fluid
-value of many random draws is below. A symbol is a seed. Numbers are the mean over the optimum with a
-transport's own headers, in brackets the least and the most of the seeds.
+value of many random draws is below. A symbol is a seed. Numbers are the mean over the optimum with
+a transport's own headers, in brackets the least and the most of the seeds.
 """
 
 import numpy as np

@@ -79,8 +79,8 @@ def run_case(transport: str, lb: str, gbps: int, matrix: str, seed: int = 1) -> 
 def few_entropies(seed: int, megabytes: int = 16) -> tuple[float, float, int, int, int]:
     """Return slowest and median time [us], trims, acknowledgements and copies; eight entropies.
 
-    NSCC. That much goes from each of 24 hosts to the host at its place below the next of three leaves. Frames
-    of 4150 B, queues of 200 of them, marks from 50 to 150.
+    NSCC. That much goes from each of 24 hosts to the host at its place below the next of three
+    leaves. Frames of 4150 B, queues of 200 of them, marks from 50 to 150.
     """
     hosts, frame = 24, 4150
     flows = Flows()

@@ -452,25 +452,13 @@ EventEngine::RunEvents(std::chrono::steady_clock::time_point deadline)
         if (m_events - firstEvent >= EVENTS_PER_CLOCK_CHECK) [[unlikely]]
         {
             const bool areMany = m_events - firstEvent >= MANY_EVENTS * instants;
-            FetchAs(FETCHING == Fetching::NONE ? FETCHING
-                    : areMany                  ? Fetching::WITHIN
-                                               : Fetching::ACROSS);
+            m_fetching = FETCHING == Fetching::NONE ? FETCHING
+                         : areMany                  ? Fetching::WITHIN
+                                                    : Fetching::ACROSS;
             return std::chrono::steady_clock::now() < deadline;
         }
     }
     return false;
-}
-
-/// Fetch in this way from now on. A route that is known early is taken by ACROSS alone: kept, it
-/// would be that of another frame by the time it is taken.
-void
-EventEngine::FetchAs(Fetching fetching)
-{
-    if (fetching != m_fetching)
-    {
-        m_prefetch.ForgetRoutes();
-        m_fetching = fetching;
-    }
 }
 
 void
@@ -480,9 +468,16 @@ EventEngine::RunUntil(WorldPs limitPs, std::chrono::steady_clock::time_point dea
     bool goesOn = true;
     while (goesOn)
     {
-        goesOn = m_fetching == Fetching::NONE     ? RunEvents<Fetching::NONE>(deadline)
-                 : m_fetching == Fetching::WITHIN ? RunEvents<Fetching::WITHIN>(deadline)
-                                                  : RunEvents<Fetching::ACROSS>(deadline);
+        const Fetching before = m_fetching;
+        goesOn = before == Fetching::NONE     ? RunEvents<Fetching::NONE>(deadline)
+                 : before == Fetching::WITHIN ? RunEvents<Fetching::WITHIN>(deadline)
+                                              : RunEvents<Fetching::ACROSS>(deadline);
+        if (m_fetching != before)
+        {
+            // Only ACROSS takes routes that are known early. One that it left behind would be that
+            // of another frame by the time it is taken.
+            m_prefetch.ForgetRoutes();
+        }
     }
 }
 

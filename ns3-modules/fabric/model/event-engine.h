@@ -89,7 +89,7 @@ class EventEngine final : public PacketLoop
 
     void FetchAlways() ///< Ask for memory ahead of time also where the state fits a core's cache
     {
-        FetchAs(Fetching::ACROSS);
+        m_fetching = Fetching::ACROSS;
     }
 
     void SetOpenEnded(bool isOpenEnded) ///< Also when all messages and tasks that are done here are
@@ -116,7 +116,6 @@ class EventEngine final : public PacketLoop
     void ExecuteInstant();
     template <Fetching FETCHING>
     void ExecuteAlone(const Event& event);
-    void FetchAs(Fetching fetching);
     void ExecuteOthers(size_t first, size_t end);
     void ExecuteTimer(uint32_t index, uint32_t token);
     void EndTransmission(PortId portId);
