@@ -6,8 +6,9 @@ Compare with [hotnets24] figure 5: same quantity; the paper has 8192 hosts and p
 and Homa). With as many hosts these are hollow diamonds. "Single path, best effort" is ours: a
 window of one bandwidth-delay product. Most of a single-path tail is the draw of the paths, so the
 slowest flow of every run stands beside the max-min fluid value of its own paths, and the fluid
-value of many random draws is below. A symbol is a seed. Numbers are the mean over the optimum with
-a transport's own headers, in brackets the least and the most of the seeds.
+value of many random draws is below. Lines have the colours of the rows. A symbol is a seed. Numbers
+are the mean over the optimum with a transport's own headers, in brackets the least and the most of
+the seeds.
 """
 
 import numpy as np
@@ -54,7 +55,7 @@ def draw(figure, fct, slowdown, fluid, draws):
         ax.set(xlabel=f"flow completion time [{unit}]", xlim=(0, longest))
         ax.grid(axis="x")
     hosts, size_mb = slowdown["n_flows"].max(), slowdown["largest_message_bytes"].max() / 1e6
-    left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB, colours as in (b)", loc="left")
+    left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB", loc="left")
     right.set_title("(b) slowest flow of each seed", loc="left")
     figures.legend(figure, [right], 3)
     return pd.concat(drawn, ignore_index=True)
