@@ -16,8 +16,8 @@ NS_OBJECT_ENSURE_REGISTERED(UecTransport);
 namespace
 {
 
-/// By so many products a packet is late that waited in two full queues while the first window of
-/// 1.5 went on its way. What is late and not lost must not be sent again.
+/// A packet that waits in two full queues of one bandwidth-delay product each arrives after two
+/// products of later packets; it is late, not lost, and must not be sent again.
 constexpr uint64_t REORDER_BDP = 3;
 constexpr uint64_t LEAST_REORDER_PACKETS = 256;
 
