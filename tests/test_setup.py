@@ -199,6 +199,19 @@ def test_a_python_without_headers_or_venv_is_told_the_packages(bare, tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_link_to_another_environment_is_not_emptied(bare, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kept").touch()
+    (tmp_path / "venv").symlink_to(other)
+
+    done = bare(PYTHON, ("g++", "/bin/true"))
+
+    assert done.returncode != 0
+    assert "venv is a link, and set-up would empty what it leads to. Remove it: rm" in done.stderr
+    assert (other / "kept").exists()
+
+
 def test_only_make_setup_says_where_the_modules_come_from():
     for goal, says in (("setup", True), ("figures", False)):
         done = subprocess.run(["make", "-n", goal], cwd=ROOT, capture_output=True, text=True)

@@ -18,10 +18,15 @@ from pyorch.spec.fields import Closed, Flag
 ALIGNED_BYTES = 128
 
 
-class QueuePairs(Closed):
-    """How many a connection has; messages take them in turns, or with `split` each takes all."""
+class Connection(Closed):
+    """How many queue pairs a connection has; its messages take them in turns."""
 
     per_connection: Annotated[int, Field(strict=True, ge=1, le=128)] = 1
+
+
+class QueuePairs(Connection):
+    """The same, or with `split` each message takes all of them."""
+
     split: Flag = False
 
 

@@ -32,7 +32,7 @@ from pyorch.training.plan import PACKET_BYTES, PACKETS, Amounts, Shape, amounts
 from pyorch.workload import _preset
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import check_placement, clocks, placed
-from pyorch.workload._queue_pairs import QueuePairs, turns
+from pyorch.workload._queue_pairs import Connection, turns
 
 Amount = Annotated[int, Field(strict=True, ge=1, le=max(LARGEST_MESSAGE_BYTES, LONGEST_PS))]
 Index = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
@@ -82,7 +82,7 @@ class Params(Closed):
     replaced: tuple[tuple[Index, Index], ...] = ()
     start_ps: TimePs = Field(0, alias="start")
     skew_ps: TimePs = Field(0, alias="skew")
-    queue_pairs: QueuePairs | None = None
+    queue_pairs: Connection | None = None
     spare: Spare | None = Field(None, exclude=True)
     amounts: dict[str, Amount] = Field(json_schema_extra=FOUND)
 
@@ -112,8 +112,6 @@ class Params(Closed):
             return self._with_spare(self.spare)
         if set(self.amounts) != set(Amounts._fields):
             raise FieldError("amounts", f"are {', '.join(Amounts._fields)}.")
-        if self.queue_pairs is not None and self.queue_pairs.split:
-            raise FieldError("queue_pairs", "split is for collectives. Leave it out.")
         if not self.exchange and self.sites == 1:
             raise FieldError("exchange", "false with one site. Leave it out, or write sites: 2.")
         steady = self.schedule == STEADY
