@@ -55,7 +55,8 @@ MrcTransport::GetTypeId()
                                                  .AddConstructor<MrcTransport>(),
                                              {.entropy = "ns3::PermutedEntropy",
                                               .rto = "50us",
-                                              .reorderPackets = 256,
+                                              .reorderPackets = 0,
+                                              .reorderHelp = LATE_AFTER,
                                               .trimmable = true}));
         SetDefault(made, "HeaderBytes", DATA_BYTES);
         SetDefault(made, "AckBytes", SACK_BYTES);
@@ -219,6 +220,10 @@ MrcTransport::Begin(MrcOutbound& out)
         found = m_connections.emplace(dst, Connect(out.message)).first;
     }
     out.connection = &found->second;
+    if (out.reorderPackets == 0)
+    {
+        out.reorderPackets = LateAfterPackets(out);
+    }
     Await(out);
 }
 
