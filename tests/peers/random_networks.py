@@ -33,6 +33,11 @@ from oracle_network import MS_PS, US_PS, Flows, run_tables
 
 TABLE = Path(__file__).parents[1] / "data" / "htsim" / "random_networks.csv"
 TRANSPORTS = ("rccc", "nscc", "eqds", "ndp")
+#: The program of htsim for each.
+PROGRAMS = {
+    "rccc": "htsim_uec", "nscc": "htsim_uec", "eqds": "htsim_eqds", "ndp": "htsim_ndp",
+    "roce": "htsim_roce",
+}  # fmt: skip
 CASES = 20
 SEEDS = (1, 2, 3, 4, 5)
 AIMS = {"fct_p50_us": 0.02, "fct_max_us": 0.05}
@@ -45,7 +50,9 @@ STOP_PS = 400 * MS_PS
 LAST_START_US = 10
 #: Unit of a start in a matrix [ps]: main_ndp of csg-htsim takes picoseconds, main_uec and main_eqds
 #: of uet-htsim microseconds.
-START_UNIT_PS = {"rccc": US_PS, "nscc": US_PS, "eqds": US_PS, "ndp": 1}
+START_UNIT_PS = {"rccc": US_PS, "nscc": US_PS, "eqds": US_PS, "ndp": 1, "roce": US_PS}
+#: Pause and resume of RoCE [packet]; its queues never drop.
+PAUSE_PACKETS, RESUME_PACKETS, ROCE_QUEUE_PACKETS = 15, 12, 100_000
 
 
 @dataclass(frozen=True)
@@ -172,6 +179,8 @@ def arguments(case: Case) -> str:
         "nscc": f"{uec} -sender_cc_only -sender_cc_algo nscc",
         "eqds": f"-mtu 4160 {sprayed} -q {case.counted_packets}",
         "ndp": f"-mtu 4096 {sprayed} -q {NDP_QUEUE_PACKETS}",
+        "roce": f"-mtu 4096 -strat ecmp_host -paths 1 -q {ROCE_QUEUE_PACKETS}"
+        f" -pfc_thresholds {RESUME_PACKETS} {PAUSE_PACKETS}",
     }[case.transport]
 
 
@@ -226,6 +235,11 @@ def transport_of(case: Case) -> tuple[str, dict]:
             "SpeculativePriority": 3,  # htsim's queue knows of no third one
             "Rto": f"{150 * US_PS + 6 * queue_bytes * case.byte_ps}ps",
         }  # fmt: skip
+    if case.transport == "roce":
+        return "ns3::RoceTransport", {
+            "Recovery": "GoBackN", "HeaderBytes": 64, "RethBytes": 0, "AckBytes": CONTROL_BYTES,
+            "Priority": 3, "ControlPriority": 3, "Rto": "1s", "RtoLow": "1s",
+        }  # fmt: skip
     return "ns3::NdpTransport", {**common, "InitialPackets": case.window_packets, "Rto": "50ms"}
 
 
@@ -234,11 +248,21 @@ def uec_packets(case: Case) -> int:
     return -(-case.product_bytes // PACKET_BYTES)
 
 
-def queue_of(case: Case) -> tuple[str, dict]:
+def pfc_of(case: Case) -> dict | None:
+    """Return the thresholds of PFC; htsim resumes strictly below its own, our engine at it."""
+    if case.transport != "roce":
+        return None
+    between = PAUSE_PACKETS - RESUME_PACKETS
+    return {"XoffBytes": PAUSE_PACKETS * MTU_BYTES, "XonOffsetBytes": between * MTU_BYTES + 1}
+
+
+def queue_of(case: Case) -> tuple[str, dict] | None:
     """Return the queue of a switch.
 
     htsim counts the packet on the wire to its queue, so limits are a packet less here.
     """
+    if case.transport == "roce":
+        return None
     if case.transport in ("rccc", "nscc"):
         packets = uec_packets(case)
         queue_bytes = packets * PACKET_BYTES
@@ -265,7 +289,7 @@ def run_ours(case: Case, seed: int = 1, changes: dict | None = None) -> dict:
     got = run_tables(
         _graph.with_tiers(tables["nodes"], tables["links"]), tables["links"], flows.table(),
         [(type_name, {**attributes, **(changes or {})})], forwarding="ns3::EcmpHash",
-        queue=queue_of(case), pfc=None, drops=(), seed=seed, stop_ps=STOP_PS,
+        queue=queue_of(case), pfc=pfc_of(case), drops=(), seed=seed, stop_ps=STOP_PS,
         framing_bytes=0, buffer_bytes=10**12,
     )["flows"]  # fmt: skip
     end_ps = np.where(got["sender_end_ps"] > 0, got["sender_end_ps"], np.nan)
@@ -344,14 +368,13 @@ def report(transports: list[str]) -> None:
 def write(binaries: list[Path]) -> None:
     """Run htsim's programs on all cases and write the table."""
     by_name = {path.name: path for path in binaries}
-    names = {"rccc": "htsim_uec", "nscc": "htsim_uec", "eqds": "htsim_eqds", "ndp": "htsim_ndp"}
-    if missing := set(names.values()) - set(by_name):
+    if missing := {PROGRAMS[transport] for transport in TRANSPORTS} - set(by_name):
         raise SystemExit(f"--peer: {', '.join(sorted(missing))} is missing.")
     rows = []
     for transport in TRANSPORTS:
         for number in range(1, CASES + 1):
             case = draw(transport, number)
-            runs = [run_peer(case, by_name[names[transport]], seed) for seed in SEEDS]
+            runs = [run_peer(case, by_name[PROGRAMS[transport]], seed) for seed in SEEDS]
             rows.append(inputs(case) | runs[0] | ranges(runs))
             print(describe(case), rows[-1], file=sys.stderr, flush=True)
     pd.DataFrame(rows).to_csv(TABLE, index=False)
