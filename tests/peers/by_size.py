@@ -2,8 +2,8 @@
 """Messages of 0.1 to 10 bandwidth-delay products on htsim and on our engine, size by size.
 
 ``python tests/peers/by_size.py --peer /there/htsim_uec /there/htsim_eqds /there/htsim_ndp
-/there/htsim_roce`` runs htsim's programs and writes tests/data/htsim/by_size.csv. Without ``--peer``
-it runs ours and prints the table of docs/validation.md.
+/there/htsim_roce`` runs htsim's programs and writes tests/data/htsim/by_size.csv. Without
+``--peer`` it runs ours and prints the table of docs/validation.md.
 
 64 hosts in two tiers at 400 Gb/s, links of 1 us: permutations, and incasts of 16. Constants are
 those of random_networks.py. Both programs run five seeds, whose means are compared. Aims, written
@@ -13,6 +13,8 @@ RoCEv2 has incasts alone: in a permutation its slowest message is the draw of th
 
 import argparse
 import random
+import re
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -27,6 +29,7 @@ WORKLOADS = {
     "roce": ("incast",),
     **dict.fromkeys(random_networks.TRANSPORTS, ("permutation", "incast")),
 }
+LABELS = {"roce": "RoCEv2, PFC", "rccc": "RCCC", "nscc": "NSCC", "eqds": "EQDS", "ndp": "NDP"}
 PROGRAMS = random_networks.PROGRAMS
 
 
@@ -52,6 +55,7 @@ def mean(runs: list[dict]) -> dict:
     return pd.DataFrame(runs)[[*AIMS, "ended"]].mean().round(4).to_dict()
 
 
+@cache
 def ours(key: tuple[str, str, float]) -> dict:
     """Return the means of five seeds of our engine."""
     return mean([run_ours(case(*key), seed) for seed in SEEDS])
@@ -74,18 +78,25 @@ def write(binaries: list[Path]) -> None:
     pd.DataFrame(rows).to_csv(TABLE, index=False)
 
 
+def differences(key: tuple[str, str, float]) -> dict[str, float]:
+    """Return ours over htsim's, less 1, of the median and of the slowest message [1]."""
+    own, theirs = ours(key), peers().loc[key]
+    return {name: own[name] / theirs[name] - 1 for name in AIMS}
+
+
+def row(transport: str, workload: str) -> str:
+    """Return a line of the table: median and slowest of each size, in percent."""
+    each = [differences((transport, workload, products)).values() for products in PRODUCTS]
+    cells = ["; ".join(f"{100 * one:+.1f}" for one in found) for found in each]
+    cells = [re.sub(r"[+-]0\.0", "0.0", cell) for cell in cells]
+    return f"| {LABELS[transport]} | {workload} | {' | '.join(cells)} |"
+
+
 def report() -> None:
     """Print the table: a row for each transport and workload, a column for each size."""
-    theirs = peers()
     for transport, workloads in WORKLOADS.items():
         for workload in workloads:
-            cells = []
-            for products in PRODUCTS:
-                key = (transport, workload, products)
-                own = ours(key)
-                ratios = [own[name] / theirs.loc[key, name] for name in AIMS]
-                cells.append(", ".join(f"{ratio:.3f}" for ratio in ratios))
-            print(f"| {transport}, {workload} | {' | '.join(cells)} |", flush=True)
+            print(row(transport, workload), flush=True)
 
 
 def main() -> None:

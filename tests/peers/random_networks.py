@@ -210,9 +210,14 @@ def run_peer(case: Case, binary: Path, seed: int = 1) -> dict:
         said = subprocess.run(words, capture_output=True, text=True, cwd=folder)
     if said.returncode:
         raise SystemExit(f"{case}: {said.stderr or said.stdout[-500:]}")
-    ends_us = dict(re.findall(r"flow_?[iI]d (\d+) .*?finished at ([0-9.e+]+)", said.stdout))
-    fct_us = [float(ends_us.get(str(i + 1), "nan")) - row[3] / US_PS for i, row in
-              enumerate(case.rows)]  # fmt: skip
+    names = [str(i + 1) for i in range(len(case.rows))]
+    said_as = r"flow_?[iI]d (\d+) .*?"
+    if case.transport == "roce":  # which names a message by its ends
+        names = [f"{src}_{dst}" for src, dst, *_ in case.rows]
+        said_as = r"Flow Roce_(\d+_\d+) .*?"
+    ends_us = dict(re.findall(rf"{said_as}finished at ([0-9.e+]+)", said.stdout))
+    fct_us = [float(ends_us.get(name, "nan")) - row[3] / US_PS
+              for name, row in zip(names, case.rows, strict=True)]  # fmt: skip
     return summary(np.array(fct_us), re.search(r"Rtx: (\d+)", said.stdout)[1])
 
 
