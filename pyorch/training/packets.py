@@ -22,6 +22,12 @@ _SPRAYED = {
     },
     "switch.forwarding": {"type": "ns3::EntropyModulo"},
 }
+_PFC = {
+    "link.flow_control": {
+        "type": "ns3::Pfc",
+        "attributes": {"XoffBytes": "100 kB", "XonOffsetBytes": "10 kB"},
+    }
+}
 #: What a scenario has for each transport that has a name: as in scenarios/training_step.yaml, and
 #: max-min fair rates of the same messages.
 TRANSPORTS: dict[str, dict[str, Any]] = {
@@ -29,9 +35,39 @@ TRANSPORTS: dict[str, dict[str, Any]] = {
     "roce": {
         "label": "RoCEv2 (go-back-N, PFC), one path for each message",
         "transport": {"type": "ns3::RoceTransport", "attributes": {"Recovery": "GoBackN"}},
-        "link.flow_control": {
-            "type": "ns3::Pfc",
-            "attributes": {"XoffBytes": "100 kB", "XonOffsetBytes": "10 kB"},
+        **_PFC,
+    },
+    "dcqcn": {
+        "label": "RoCEv2 + DCQCN, one path for each message",
+        "transport": {
+            "type": "ns3::RoceTransport",
+            "attributes": {"Recovery": "GoBackN", "CongestionControl": "ns3::Dcqcn"},
+        },
+        "switch.queue": {
+            "type": "ns3::RedEcn",
+            "attributes": {
+                "KminBytes": "5 kB",
+                "KmaxBytes": "200 kB",
+                "Pmax": 0.01,
+                "ReferenceRateBps": "40 Gb/s",
+            },
+        },
+        **_PFC,
+    },
+    "nscc": {
+        "label": "UEC NSCC",
+        "transport": {
+            "type": "ns3::UecTransport",
+            "attributes": {"CongestionControl": "ns3::Nscc", "Trimmable": True},
+        },
+        "switch.queue": {
+            "type": "ns3::TrimmingQueue",
+            "attributes": {
+                "LimitBytes": "70 kB",
+                "KminBytes": "14 kB",
+                "KmaxBytes": "56 kB",
+                "Pmax": 1,
+            },
         },
     },
     "fluid": {"label": "Max-min fair rates", "engine": "fluid", **_SPRAYED},

@@ -108,7 +108,9 @@ def choose(
     ] = False,
     transport: Annotated[
         list[str] | None,
-        typer.Option(help="sprayed, roce, fluid or a TypeId; repeat it (default: sprayed)."),
+        typer.Option(
+            help="sprayed, roce, dcqcn, nscc, fluid or a TypeId; repeat it (default: sprayed)."
+        ),
     ] = None,
     peers: Annotated[int, typer.Option(min=1, help="Racks of a stage in packets, at least.")] = 2,
     divide: Annotated[
