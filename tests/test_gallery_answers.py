@@ -245,8 +245,51 @@ def mrc_links():
     ]
 
 
+def eight_planes():
+    by = shown("eight_planes_paper").groupby(["case", "variant"])["over_least"].mean().unstack()
+    many = by[["mrc", "nscc", "sprayed"]]
+    long, short = many.loc["all send 97.4 MB"], many.loc["all send 2 MB"]
+    few = shown("eight_planes").set_index("variant")["over_least"]
+    alike, single = few[many.columns], few["rocev2"]
+    assert round(by.loc["all send 2 MB", "rocev2"]) == round(by.loc["all send 97.4 MB", "rocev2"])
+    return [
+        f"take {long.min():.2f} to {long.max():.2f} times the time of the payload for 97.4 MB, and"
+        f" {short.min():.1f} to {short.max():.1f} for 2 MB",
+        f"RoCEv2 takes {by.loc['all send 2 MB', 'rocev2']:.0f} times for both",
+        f"is {100 * (long['mrc'] / long['sprayed'] - 1):.0f} % above spraying with 97.4 MB",
+        f"takes {long['nscc']:.2f} times with 97.4 MB",
+        f"RoCEv2 takes {single.min():.0f} to {single.max():.0f} times, the others"
+        f" {alike.min():.2f} to {alike.max():.1f}",
+    ]
+
+
+def mrc():
+    by = shown("mrc").set_index(["kind", "case"])["over_least"]
+    fails = ["port", "switch", "flap"]
+    longer = 100 * (by["mrc"][fails] / by["mrc"]["none"] - 1)
+    others = pd.concat([by["nscc"][fails], by["sprayed"][fails]])
+    return [
+        f"takes {longer.min():.0f} to {longer.max():.0f} % longer if a switch, a link or a port",
+        f"take {others.min():.1f} to {others.max():.1f} times the time of their payload",
+        f"but for losses, with {by['mrc', 'loss']:.2f}",
+    ]
+
+
+def deepseek_v3():
+    table = shown("deepseek_v3").set_index(["variant", "micro_batches"])
+    share, experts = table["exposed_percent"], table["expert_percent"]
+    further = table["further_percent"].groupby("variant").first()
+    return [
+        f"a further one exposes {further['sprayed']:.1f} % of the time",
+        f"On single paths it exposes {further['rocev2']:.1f} %",
+        f"of 4 micro-batches exposes {share['sprayed', 4]:.0f} % with sprayed packets, of 16 only"
+        f" {share['sprayed', 16]:.1f} %",
+        f"{experts['sprayed', 4]:.0f} of the {share['sprayed', 4]:.0f} % with sprayed packets",
+    ]
+
+
 @pytest.mark.parametrize("answer", [
-    gray, mrc_links, recovery, collision_size, where_to_spray, monitoring, tenants, placement,
+    deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery, collision_size, where_to_spray, monitoring, tenants, placement,
     lost_parts, scale_up, oversubscription, queue_pairs,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
 def test_an_answer_has_the_numbers_of_its_figure(answer):
