@@ -154,7 +154,10 @@ def test_a_target_that_no_network_meets_says_what_would(tmp_path):
 
 
 @pytest.mark.parametrize("options, message", [
-    (["--packets", "--transport", "spraid"], "--transport spraid: write sprayed, roce, dcqcn, nscc, fluid"),
+    (
+        ["--packets", "--transport", "spraid"],
+        "--transport spraid: write sprayed, roce, dcqcn, nscc, fluid",
+    ),
     (["--packets", "--set", "job.micro_batches=32"], "--packets: a run has a preset as its file"),
     (["--transport", "roce"], "--transport, --divide and --cores are for packets. Add --packets"),
     (["--packets", "--rails", "1"], "none of these networks has a rail for each .* Take --rails 8"),

@@ -30,8 +30,8 @@ constexpr uint32_t COMMON_BYTES = 122;
 constexpr uint32_t DATA_BYTES = COMMON_BYTES + 4 + 16;
 constexpr uint32_t SACK_BYTES = COMMON_BYTES + 28 + 8;
 
-/// What LateAfterPackets gives is as much as 367 packets on eight planes of 100 Gb/s, and a path that
-/// is gone is noticed that late (README.md, "Not seen") [packet]
+/// LateAfterPackets gives more, for example 367 on eight planes of 100 Gb/s, so a path that is gone
+/// is noticed later (README.md, "Not seen") [packet]
 constexpr uint32_t REORDER_PACKETS = 256;
 
 /// Give an attribute of the base another default.
