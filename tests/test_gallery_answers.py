@@ -258,7 +258,7 @@ def eight_planes():
         f" {short.min():.1f} to {short.max():.1f} for 2 MB",
         f"RoCEv2 takes {by.loc['all send 2 MB', 'rocev2']:.0f} times for both",
         f"takes {100 * (long['mrc'] / long['sprayed'] - 1):.0f} % longer than spraying with 97.4",
-        f"so it takes {table.loc['rocev2', 'over_least'].min():.1f} times alone",
+        f"so it takes at least {table.loc['rocev2', 'over_least'].min():.1f} times",
         f"takes {long['nscc']:.2f} times with 97.4 MB",
         f"RoCEv2 takes {single.min():.0f} to {single.max():.0f} times, the others"
         f" {alike.min():.2f} to {alike.max():.1f}",

@@ -167,17 +167,6 @@ PacketTransport::PipePackets(const Outbound& out) const
     return static_cast<uint32_t>(BaseRttPs(out) * NumPorts(out) / PacketPs(out) + 1);
 }
 
-uint32_t
-PacketTransport::LateAfterPackets(const Outbound& out) const
-{
-    // A packet that waits in two full queues of one bandwidth-delay product each arrives after two
-    // products of later packets; it is late, not lost, and must not be sent again.
-    constexpr uint64_t PRODUCTS = 3;
-    constexpr uint64_t LEAST = 256;
-    const uint64_t pipePackets = NumPorts(out) * BaseRttPs(out) / PacketPs(out);
-    return static_cast<uint32_t>(std::clamp<uint64_t>(PRODUCTS * pipePackets, LEAST, UINT32_MAX));
-}
-
 uint64_t
 PacketTransport::HostRateBps() const
 {

@@ -65,10 +65,6 @@ class PacketTransport : public Transport
         FlowOrder::By order{FlowOrder::By::ROUND_ROBIN}; ///< Order
     };
 
-    /// Help of ReorderPackets where LateAfterPackets stands for 0
-    static constexpr const char* LATE_AFTER{
-        ", 0 = three bandwidth-delay products, at least 256"};
-
     /// Add to a family's type the attributes that all of them have.
     static TypeId AddAttributes(TypeId tid, const Defaults& defaults);
 
@@ -99,8 +95,6 @@ class PacketTransport : public Transport
     uint64_t PacketPs(const Outbound& out) const;
     uint32_t NumPorts(const Outbound& out) const;       ///< By which it may leave
     uint32_t PipePackets(const Outbound& out) const;    ///< Full ones that fill its unloaded path
-    /// @return how many packets may overtake one that is not lost where packets are sprayed
-    uint32_t LateAfterPackets(const Outbound& out) const;
     uint64_t HostRateBps() const;                       ///< Sum over the links of the host [bit/s]
     uint64_t RemainingBytes(const Outbound& out) const; ///< From the first missing packet on [byte]
     uint64_t WindowPackets(const Outbound& out) const;  ///< Of congestion control, or NO_LIMIT

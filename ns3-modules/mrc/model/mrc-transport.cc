@@ -30,10 +30,6 @@ constexpr uint32_t COMMON_BYTES = 122;
 constexpr uint32_t DATA_BYTES = COMMON_BYTES + 4 + 16;
 constexpr uint32_t SACK_BYTES = COMMON_BYTES + 28 + 8;
 
-/// LateAfterPackets gives more, for example 367 on eight planes of 100 Gb/s, so a path that is gone
-/// is noticed later (README.md, "Not seen") [packet]
-constexpr uint32_t REORDER_PACKETS = 256;
-
 /// Give an attribute of the base another default.
 void
 SetDefault(TypeId tid, const std::string& name, uint32_t value)
@@ -59,10 +55,8 @@ MrcTransport::GetTypeId()
                                                  .AddConstructor<MrcTransport>(),
                                              {.entropy = "ns3::PermutedEntropy",
                                               .rto = "50us",
-                                              .reorderPackets = 0,
-                                              .reorderHelp = LATE_AFTER,
+                                              .reorderPackets = 256,
                                               .trimmable = true}));
-        SetDefault(made, "ReorderPackets", REORDER_PACKETS);
         SetDefault(made, "HeaderBytes", DATA_BYTES);
         SetDefault(made, "AckBytes", SACK_BYTES);
         return made;
@@ -225,10 +219,6 @@ MrcTransport::Begin(MrcOutbound& out)
         found = m_connections.emplace(dst, Connect(out.message)).first;
     }
     out.connection = &found->second;
-    if (out.reorderPackets == 0)
-    {
-        out.reorderPackets = LateAfterPackets(out);
-    }
     Await(out);
 }
 

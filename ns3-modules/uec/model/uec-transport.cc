@@ -13,6 +13,16 @@ using namespace fabric;
 
 NS_OBJECT_ENSURE_REGISTERED(UecTransport);
 
+namespace
+{
+
+/// A packet that waits in two full queues of one bandwidth-delay product each arrives after two
+/// products of later packets; it is late, not lost, and must not be sent again.
+constexpr uint64_t REORDER_BDP = 3;
+constexpr uint64_t LEAST_REORDER_PACKETS = 256;
+
+} // namespace
+
 TypeId
 UecTransport::GetTypeId()
 {
@@ -25,7 +35,7 @@ UecTransport::GetTypeId()
                       {.entropy = "ns3::MixedEntropy",
                        .rto = "100us",
                        .reorderPackets = 0,
-                       .reorderHelp = LATE_AFTER})
+                       .reorderHelp = ", 0 = three bandwidth-delay products, at least 256"})
             .AddAttribute("CreditTimeout",
                           "A source without credit sends one packet after this long",
                           TimeValue(MilliSeconds(1)),
@@ -53,7 +63,9 @@ UecTransport::Begin(UecOutbound& out)
 {
     if (out.reorderPackets == 0)
     {
-        out.reorderPackets = LateAfterPackets(out);
+        const uint64_t bdpPackets = NumPorts(out) * BaseRttPs(out) / PacketPs(out);
+        const uint64_t packets = std::max(REORDER_BDP * bdpPackets, LEAST_REORDER_PACKETS);
+        out.reorderPackets = static_cast<uint32_t>(std::min<uint64_t>(packets, UINT32_MAX));
     }
     if (!GivesCredit())
     {
