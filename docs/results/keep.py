@@ -16,6 +16,7 @@ from pyorch.figures import need_path, read_needs
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCALE = "paper"
+LICENCE = "GPL-2.0-only"
 #: What the page says beyond the figures: metric and scenario.
 FURTHER = (("slowest", "figure_5"), ("slowest", "figure_6"))
 
@@ -26,7 +27,7 @@ def python(*words: str) -> None:
 
 
 def main(names: list[str]) -> None:
-    """Compute what no figure needs, draw the figures, and copy the tables behind them."""
+    """Compute what no figure needs, draw the figures, copy the tables behind them and describe them."""
     plots = sorted((ROOT / "plots").glob("[!_]*.py"))
     if unknown := {*names} - {path.stem for path in plots}:
         raise SystemExit(f"docs/results: no figure {', '.join(sorted(unknown))} in plots/.")
@@ -54,6 +55,7 @@ def main(names: list[str]) -> None:
         # A run is named by its spec, so a version with one more key names it anew.
         rows = pd.read_csv(ROOT / table, dtype=str, keep_default_na=False)
         rows.drop(columns="run", errors="ignore").to_csv(copy, index=False, lineterminator="\n")
+    python("-m", "pyorch", "package", str(HERE), "--license", LICENCE)
     if len(commits) > 1 or any(commit.endswith("-dirty") for commit in commits):
         named = ", ".join(f"{commit} ({figure})" for commit, figure in commits.items())
         raise SystemExit(f"docs/results: runs of more than one commit, or of changed files: {named}")
