@@ -49,7 +49,7 @@ UecDestination::AddAttributes(TypeId tid, const Defaults& defaults)
                       MakeDoubleAccessor(&T::m_creditShare),
                       MakeDoubleChecker<double>(0.01, 1))
         .AddAttribute("QuantumPackets",
-                      "Credit of one pull [packet]",
+                      "Credit of one pull, in payload of full packets [packet]",
                       UintegerValue(4),
                       MakeUintegerAccessor(&T::m_quantumPackets),
                       MakeUintegerChecker<uint32_t>(1, 1024))
@@ -94,8 +94,9 @@ UecDestination::DoAttach()
     m_rateBps = static_cast<uint64_t>(m_creditShare * static_cast<double>(HostRateBps()));
     m_adapts = m_receiverCredit && m_oversubscriptionInterval.IsStrictlyPositive();
     m_oversubscription = OversubscriptionControl(m_leastShare);
+    const uint32_t units = std::max(1U, m_quantumPackets * m_mtuBytes / uec::CREDIT_UNIT_BYTES);
     m_credit.emplace(
-        CreditPacer::Rules{.quantumBytes = static_cast<uint32_t>(m_quantumPackets * PacketBytes()),
+        CreditPacer::Rules{.quantumBytes = units * uec::CREDIT_UNIT_BYTES,
                            .order = FlowOrder::By::ROUND_ROBIN,
                            .rateBps = m_rateBps});
 }
@@ -104,9 +105,9 @@ void
 UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t expected)
 {
     const Frame& frame = Host().GetFrame(id);
+    TakeTarget(in, id, port);
     if (IsOrdered() && frame.packet > expected)
     {
-        TakeTarget(in, id, port, 0);
         ReportGap(in, id, port);
         return;
     }
@@ -115,7 +116,6 @@ UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t expe
     {
         m_oversubscription.OnData((frame.flags & frame_flag::ECN_MARKED) != 0);
     }
-    TakeTarget(in, id, port, 0);
     if (isDue)
     {
         Acknowledge(in, id, port, ACK);
@@ -132,13 +132,12 @@ UecDestination::OnTrimmed(UecInbound& in, FrameId id, PortId port)
     {
         m_oversubscription.OnTrim((frame.flags & frame_flag::TRIMMED_LAST_HOP) != 0);
     }
+    TakeTarget(in, id, port);
     if (IsOrdered())
     {
-        TakeTarget(in, id, port, 0);
         ReportGap(in, id, port);
         return;
     }
-    TakeTarget(in, id, port, in.received.Contains(frame.packet) ? 0 : PacketBytes());
     Acknowledge(in, id, port, NAK);
 }
 
@@ -171,18 +170,16 @@ UecDestination::Acknowledge(UecInbound& in, FrameId id, PortId port, uint8_t kin
     SendAnswer(in, id, port, kind);
 }
 
-/// A source says how much credit it wants to have been given. What was trimmed is wanted at once,
-/// not only when the source says so, which then counts it itself.
+/// A source says how much credit it wants to have been given.
 void
-UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port, uint64_t trimmedBytes)
+UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
 {
     if (!GivesCredit())
     {
         return;
     }
     Hear(in, id, port);
-    const uint64_t wantedBytes =
-        std::max(in.targetBytes, Host().FindNote(id)->words[uec::CREDIT]) + trimmedBytes;
+    const uint64_t wantedBytes = Host().FindNote(id)->words[uec::CREDIT];
     if (wantedBytes > in.targetBytes)
     {
         m_credit->Want(in.slot, wantedBytes - in.targetBytes);

@@ -62,7 +62,7 @@ class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
 
     void ReportGap(UecInbound& in, fabric::FrameId id, fabric::PortId port);
     void Acknowledge(UecInbound& in, fabric::FrameId id, fabric::PortId port, uint8_t kind);
-    void TakeTarget(UecInbound& in, fabric::FrameId id, fabric::PortId port, uint64_t trimmedBytes);
+    void TakeTarget(UecInbound& in, fabric::FrameId id, fabric::PortId port);
     UecInbound* TakePull() override;
     uint64_t NextPullPs() const override;
     void StampPull(UecInbound& in, fabric::FrameId pull) override;

@@ -22,6 +22,7 @@ constexpr uint16_t REWINDS = static_cast<uint16_t>(~(2 * STARVES - 1));
 /// Word of the note of data and pulls: credit wanted or given, counted from the beginning [byte].
 /// An acknowledgement has those of fabric::selective.
 constexpr uint8_t CREDIT = 0;
+constexpr uint32_t CREDIT_UNIT_BYTES = 256; ///< Wishes are rounded up to it, pulls down [byte]
 } // namespace uec
 
 /// State of a UecTransport's message at its source.
