@@ -117,7 +117,6 @@ def run_case(case: pd.Series, seed: int = 1) -> dict:
         "PullBytes": CONTROL_BYTES,
         "Trimmable": True,
         "PathSelector": f"ns3::MixedEntropy[Paths={case['paths']}]",
-        "ReorderPackets": 256,
         **CONTROLS[case["control"]],
     }
     got = run(

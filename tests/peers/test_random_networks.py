@@ -14,7 +14,7 @@ PEERS = {(row["transport"], row["number"]): row
          for row in random_networks.peers().to_dict("records")}  # fmt: skip
 #: Small ones of each transport and kind of workload.
 SAMPLE = [
-    ("rccc", 2), ("rccc", 9), ("rccc", 13), ("rccc", 14), ("rccc", 16),
+    ("rccc", 8), ("rccc", 9), ("rccc", 10), ("rccc", 14), ("rccc", 19),
     ("nscc", 3), ("nscc", 9), ("nscc", 12), ("nscc", 18),
     ("eqds", 2), ("eqds", 3), ("eqds", 7), ("eqds", 12),
     ("ndp", 7), ("ndp", 9), ("ndp", 12), ("ndp", 16),
@@ -39,6 +39,12 @@ def test_a_drawn_case_takes_as_long(transport, number):
 
     for name, aim in random_networks.AIMS.items():
         assert ours[name] == pytest.approx(PEERS[transport, number][name], rel=aim)
+
+
+@pytest.mark.parametrize("number", [2, 8])
+def test_rccc_sends_as_many_packets_again_in_an_incast(number):
+    ours = random_networks.run_ours(random_networks.draw("rccc", number))
+    assert ours["resent"] == pytest.approx(PEERS["rccc", number]["resent"], rel=0.03)
 
 
 @pytest.mark.long

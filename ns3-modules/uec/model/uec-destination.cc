@@ -94,9 +94,9 @@ UecDestination::DoAttach()
     m_rateBps = static_cast<uint64_t>(m_creditShare * static_cast<double>(HostRateBps()));
     m_adapts = m_receiverCredit && m_oversubscriptionInterval.IsStrictlyPositive();
     m_oversubscription = OversubscriptionControl(m_leastShare);
-    const uint32_t units = std::max(1U, m_quantumPackets * m_mtuBytes / uec::CREDIT_UNIT_BYTES);
     m_credit.emplace(
-        CreditPacer::Rules{.quantumBytes = units * uec::CREDIT_UNIT_BYTES,
+        CreditPacer::Rules{.quantumBytes = static_cast<uint32_t>(
+                               uec::InCreditUnits(uint64_t{m_quantumPackets} * m_mtuBytes)),
                            .order = FlowOrder::By::ROUND_ROBIN,
                            .rateBps = m_rateBps});
 }

@@ -22,7 +22,14 @@ constexpr uint16_t REWINDS = static_cast<uint16_t>(~(2 * STARVES - 1));
 /// Word of the note of data and pulls: credit wanted or given, counted from the beginning [byte].
 /// An acknowledgement has those of fabric::selective.
 constexpr uint8_t CREDIT = 0;
-constexpr uint32_t CREDIT_UNIT_BYTES = 256; ///< Wishes are rounded up to it, pulls down [byte]
+
+/// @return credit as packets and pulls carry it: in units of 256 B, rounded up [byte]
+constexpr uint64_t
+InCreditUnits(uint64_t bytes)
+{
+    constexpr uint64_t UNIT_BYTES = 256;
+    return (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
+}
 } // namespace uec
 
 /// State of a UecTransport's message at its source.

@@ -124,9 +124,7 @@ UecTransport::TargetBytes(const UecOutbound& out) const
     {
         bytes = std::max(bytes, static_cast<int64_t>(PacketBytes()));
     }
-    const uint64_t targetBytes = out.pulledBytes + static_cast<uint64_t>(std::max<int64_t>(bytes, 0));
-    constexpr uint64_t UNIT = uec::CREDIT_UNIT_BYTES;
-    return (targetBytes + UNIT - 1) / UNIT * UNIT;
+    return uec::InCreditUnits(out.pulledBytes + static_cast<uint64_t>(std::max<int64_t>(bytes, 0)));
 }
 
 void
