@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Ours over the measured value, of each value that was measured on hardware.
+"""Values of pyorch beside values measured on hardware: a line for each experiment, a mark for each
+value.
 
-A bar is what was allowed before the first run: the tolerance, or the uncertainty of the source.
+Above: speeds. The mark is the rate here over the measured one, or the measured time over that here;
+pyorch is too fast to the right of 1. Below: ratios within one experiment, here over measured. Bars:
+what was allowed before the first run, the tolerance or the uncertainty of the source.
 """
 
 import textwrap
@@ -16,32 +19,48 @@ from pyorch.figures.command import drawn
 FOLDER = Path(__file__).resolve().parent
 PAGE = FOLDER.with_suffix(".md")
 NAME = "measured"
+TIMES = ("us", "ms", "s")
 BEGIN, END = "<!-- generated: make hardware -->\n", "<!-- end -->\n"
 
 
+#: Panels: what is on their axes, whether they have the ratios of an experiment, ends and ticks.
+PANELS = (
+    ("speed here over measured [1]", False, (0.2, 20), (0.2, 0.5, 1, 2, 5, 10, 20)),
+    ("ratio here over measured [1]", True, (0.4, 2.5), (0.5, 1, 2)),
+)
+#: Words of file names that have capitals.
+SPELLED = {word.lower(): word for word in ("DeepEP", "GPUs", "HPN", "MRC", "NCCL", "NVLink")}
+
+
 def draw(figure, table: pd.DataFrame):
-    """Draw a line for each value; return what is drawn."""
-    (ax,) = figures.panels(figure, [0.6 + 0.17 * len(table)])
-    places = range(len(table))[::-1]
-    within = table["verdict"] == measured.WITHIN
-    ax.barh(places, 2 * table["allowed"], left=1 - table["allowed"], height=0.8, color="#e4e4e4")
-    ax.axvline(1, color="black", lw=0.6)
-    for is_within, color, marker, label in (
-        (True, "C0", "o", "within what was allowed"), (False, "C1", "D", "outside")
-    ):  # fmt: skip
-        rows = within == is_within
-        own = [place for place, chosen in zip(places, rows, strict=True) if chosen]
-        ax.plot(table["ratio"][rows], own, ls="", marker=marker, color=color, label=label)
-    ax.set_yticks(places, table["experiment"].str.replace("_", " ") + ": " + table["what"])
-    ax.set(xlabel="ours over measured [1]", ylim=(-0.6, len(table) - 0.4))
-    ax.set_xscale("log")
-    ax.set_xlim(min(0.4, 0.8 * table["ratio"].min()), max(2.5, 1.25 * table["ratio"].max()))
-    ticks = [x for x in (0.1, 0.2, 0.5, 1, 2, 5, 10) if ax.get_xlim()[0] <= x <= ax.get_xlim()[1]]
-    ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
-    ax.minorticks_off()
-    ax.grid(axis="x")
-    figures.legend(figure, [ax], 2)
+    """Draw a line for each experiment; return what is drawn."""
+    names = [table[(table["unit"] == "ratio") == is_ratio]["experiment"].unique()
+             for _, is_ratio, *_ in PANELS]  # fmt: skip
+    axes = figures.panels(figure, [0.6 + 0.2 * len(its) for its in names])
+    for ax, its, (label, _, ends, ticks) in zip(axes, names, PANELS, strict=True):
+        shown = table[table["experiment"].isin(its)]
+        place = shown["experiment"].map({name: -at for at, name in enumerate(its)})
+        least, most = (_speed(shown, 1 + way * shown["allowed"]) for way in (-1, 1))
+        ax.barh(place, most - least, left=least, height=0.8, color="#e4e4e4")
+        ax.axvline(1, color="black", lw=0.6)
+        within = shown["verdict"] == measured.WITHIN
+        for rows, color, marker, said in (
+            (within, "C0", "o", "within what was allowed"), (~within, "C1", "D", "outside")
+        ):  # fmt: skip
+            ax.plot(_speed(shown, shown["ratio"])[rows], place[rows], ls="", marker=marker,
+                    color=color, label=said, alpha=0.8)  # fmt: skip
+        ax.set_yticks([-at for at in range(len(its))], [_title(name) for name in its])
+        ax.set(xlabel=label, ylim=(0.6 - len(its), 0.6), xscale="log", xlim=ends)
+        ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+        ax.minorticks_off()
+        ax.grid(axis="x")
+    figures.legend(figure, axes[:1], 2)
     return table
+
+
+def _speed(table: pd.DataFrame, ratio: pd.Series) -> pd.Series:
+    """Return ratios of rates as they are, and those of times as ratios of speeds."""
+    return ratio.where(~table["unit"].isin(TIMES), 1 / ratio)
 
 
 def text_of(table: pd.DataFrame, files: list[Path]) -> str:
@@ -50,7 +69,7 @@ def text_of(table: pd.DataFrame, files: list[Path]) -> str:
     for path in files:
         its, own = measured.read(path), table[table["experiment"] == path.stem]
         lines = [
-            f"### {_sentence(path.stem.replace('_', ' '))}", "",
+            f"### {_title(path.stem)}", "",
             *wrapped(_sentence(question(path))), "",
             *wrapped(f"Measured: {its.setup}. Source: {its.source}."), "",
             "| value | measured | ours | ratio | allowed | verdict |", "|---|---|---|---|---|---|",
@@ -66,7 +85,7 @@ def text_of(table: pd.DataFrame, files: list[Path]) -> str:
 def cells(row) -> tuple[str, ...]:
     """Return the cells of a row of the page."""
     unit = "" if row.unit == "ratio" else f" {row.unit}"
-    return (row.what, f"{row.measured:g}{unit}", f"{row.ours:.4g}{unit}", f"{row.ratio:.2f}",
+    return (row.what, f"{row.measured:g}{unit}", f"{row.ours:.4g}{unit}", f"{row.ratio:.3f}",
             f"{row.allowed:.0%}", row.verdict)  # fmt: skip
 
 
@@ -75,8 +94,13 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False)
 
 
+def _title(name: str) -> str:
+    """Return the name of a file of measured/ as a heading."""
+    return _sentence(" ".join(SPELLED.get(word, word) for word in name.split("_")))
+
+
 def _sentence(text: str) -> str:
-    return (text[:1].upper() + text[1:]).replace("Mrc ", "MRC ").replace("Hpn ", "HPN ")
+    return text[:1].upper() + text[1:]
 
 
 def main() -> None:
