@@ -55,7 +55,8 @@ def wire_of(context: dict[str, Any]) -> Wire:
         raise FieldError(
             "counts", f"{transport.type} does not say how it frames. Write counts: payload."
         )  # fmt: skip
-    every = given.get("AckInterval", max(1, given.get("AckEveryBytes", 0) // given["MtuBytes"]))
+    full_bytes = given["MtuBytes"] + given["HeaderBytes"]
+    every = given.get("AckInterval", max(1, -(-given.get("AckEveryBytes", 0) // full_bytes)))
     return Wire(
         mtu_bytes=given["MtuBytes"],
         header_bytes=given["HeaderBytes"],

@@ -54,6 +54,13 @@ struct Unanswered
  */
 bool IsDue(Unanswered& state, const Frame& data, const PacketWindow& received, uint32_t everyBytes);
 
+/// @return after how many full packets of this length an answer is due, if nothing else asks for one
+constexpr uint32_t
+PacketsPerAnswer(uint32_t everyBytes, uint32_t packetBytes)
+{
+    return std::max(1U, (everyBytes + packetBytes - 1) / packetBytes);
+}
+
 /// Write into the note of a packet, which is to be its own answer, what has arrived.
 void Write(FrameNote& note, const Frame& data, const PacketWindow& received);
 

@@ -56,6 +56,8 @@ class MrcTransport final : public fabric::MessageTransport<MrcOutbound, MrcInbou
     Traits GetTraits() const override
     {
         Traits traits = MessageTransport::GetTraits();
+        traits.wire.ackInterval =
+            fabric::selective::PacketsPerAnswer(m_ackEveryBytes, m_mtuBytes + m_headerBytes);
         traits.spreadsOverPorts = true;
         traits.keepsOrder = false;
         traits.entropies = m_isSourceRouted ? fabric::PathSelector::ONE_FOR_EACH_PATH

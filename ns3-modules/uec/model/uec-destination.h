@@ -33,6 +33,14 @@ class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
 
     void DoAttach() override;
 
+    Traits GetTraits() const override
+    {
+        Traits traits = PulledTransport::GetTraits();
+        traits.wire.ackInterval =
+            fabric::selective::PacketsPerAnswer(m_ackEveryBytes, m_mtuBytes + m_headerBytes);
+        return traits;
+    }
+
     bool GivesCredit() const
     {
         return m_receiverCredit;
