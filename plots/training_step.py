@@ -45,8 +45,8 @@ def draw(figure, steps):
         ax.set_title(preset.training(name).title, loc="left")
         parts.append(own.assign(modelled_share=model))
     keys = {
-        "a quarter of the bytes": Line2D([], [], color="black", ls="", marker="|", ms=8),
-        "model": Line2D([], [], color="black", ls="--", lw=0.8),
+        "bytes / 400 instead of 100": Line2D([], [], color="black", ls="", marker="|", ms=8),
+        "closed form": Line2D([], [], color="black", ls="--", lw=0.8),
     }
     figures.legend(figure, axes[:1], 6, keys)
     return pd.concat(parts, ignore_index=True)

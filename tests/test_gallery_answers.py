@@ -121,10 +121,10 @@ def tenants():
         f"within {kv['training', 'path']:.2f} and {kv['training', 'sprayed']:.2f} times theirs",
         f"takes {step['service', 'path']:.2f} and {step['service', 'sprayed']:.2f} times",
         f"within {kv['service', 'path']:.2f} and {kv['service', 'sprayed']:.2f} times theirs",
-        f"makes it {step['shared', 'path']:.2f} and {step['shared', 'sprayed']:.2f} the step",
-        f"and {kv['shared', 'path']:.2f} and {kv['shared', 'sprayed']:.2f} the transfers",
-        f"{step['halves', 'path']:.2f} and {step['halves', 'sprayed']:.2f} the step, and"
-        f" {kv['halves', 'path']:.2f} and {kv['halves', 'sprayed']:.2f} the transfers",
+        f"takes {step['shared', 'path']:.2f} and {step['shared', 'sprayed']:.2f} times its time"
+        f" alone, the transfers {kv['shared', 'path']:.2f} and {kv['shared', 'sprayed']:.2f} times",
+        f"In turn these are {step['halves', 'path']:.2f} and {step['halves', 'sprayed']:.2f}, and"
+        f" {kv['halves', 'path']:.2f} and {kv['halves', 'sprayed']:.2f}.",
         f"take {ranges[0]} as long as alone, with NSCC {ranges[1].partition(' to ')[2]}",
     ]
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Puts into docs/results what `make figures SCALE=paper` has made, all of one commit.
+"""Puts into docs/results what `make figures SCALE=paper` has made, or compares it with that.
 
-make figures SCALE=paper && python docs/results/keep.py
-python docs/results/keep.py jobs rail     # these figures alone
+make figures SCALE=paper && python docs/results/keep.py --compare
+python docs/results/keep.py --compare figure_6     # this figure and the tables behind it
+python docs/results/keep.py                        # overwrites; all runs must be of one commit
 """
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from pyorch.figures import need_path, read_needs
@@ -17,6 +20,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCALE = "paper"
 LICENCE = "GPL-2.0-only"
+#: Columns that differ from machine to machine, and the name of a run, which its whole spec decides.
+COSTS = ["run", "cpu_s", "peak_memory_mb"]
 #: What the page says beyond the figures: metric and scenario.
 FURTHER = (("slowest", "figure_5"), ("slowest", "figure_6"))
 
@@ -26,20 +31,61 @@ def python(*words: str) -> None:
     subprocess.run([sys.executable, *words], cwd=ROOT, check=True)
 
 
-def main(names: list[str]) -> None:
-    """Compute what no figure needs, draw the figures, copy the tables behind them and describe them."""
+def chosen(names: list[str]) -> tuple[list[Path], set[Path]]:
+    """Return the programs of figures, all or those named, and the tables that they need."""
     plots = sorted((ROOT / "plots").glob("[!_]*.py"))
     if unknown := {*names} - {path.stem for path in plots}:
         raise SystemExit(f"docs/results: no figure {', '.join(sorted(unknown))} in plots/.")
     plots = [path for path in plots if not names or path.stem in names]
     needed = {need for plot in plots for need in read_needs(plot).values()}
-    tables = {need_path(need, "results", SCALE) for need in needed}
-    for metric, scenario in FURTHER:
-        if not any(need.startswith(f"{scenario}/") for need in needed):
+    return plots, {Path(need_path(need, "results", SCALE)) for need in needed}
+
+
+def difference(made: pd.DataFrame, kept: pd.DataFrame) -> str:
+    """Return in a few words how two tables differ in what does not depend on the machine."""
+    made, kept = (table.drop(columns=COSTS, errors="ignore") for table in (made, kept))
+    if [*made] != [*kept] or len(made) != len(kept):
+        return f"{len(made)} rows of {', '.join(made)}; kept are {len(kept)} of {', '.join(kept)}"
+    worst, where = 0.0, ""
+    for name in made:
+        one, other = made[name], kept[name]
+        if not all(pd.api.types.is_numeric_dtype(column) for column in (one, other)):
+            if not one.equals(other):
+                return f"{name}: other words"
             continue
-        table = need_path(f"{scenario}/{metric}.csv", "results", SCALE)
+        one, other = one.to_numpy(float), other.to_numpy(float)
+        if (np.isnan(one) != np.isnan(other)).any():
+            return f"{name}: values are missing"
+        scale = np.maximum(np.abs(one), np.abs(other))
+        off = np.abs(one - other) / np.where(scale > 0, scale, 1)
+        if np.nanmax(off, initial=0) > worst:
+            worst, where = float(np.nanmax(off)), f" ({name})"
+    return f"differs by up to {worst:.2g} of the value{where}" if worst else "equal"
+
+
+def compare(names: list[str]) -> None:
+    """Print how each table that was made differs from the one that is kept."""
+    plots, tables = chosen(names)
+    pairs = {ROOT / "figures" / SCALE / f"{plot.stem}.csv": HERE / f"{plot.stem}.csv"
+             for plot in plots}  # fmt: skip
+    pairs |= {ROOT / table: HERE / table.relative_to("results") for table in sorted(tables)}
+    for made, kept in pairs.items():
+        name = kept.relative_to(HERE)
+        if not made.exists():
+            print(f"{name}: not made")
+        else:
+            print(f"{name}: {difference(pd.read_csv(made), pd.read_csv(kept))}")
+
+
+def keep(names: list[str]) -> None:
+    """Compute what no figure needs, draw the figures, copy the tables behind them, describe them."""
+    plots, tables = chosen(names)
+    for metric, scenario in FURTHER:
+        if not any(table.parts[1] == scenario for table in tables):
+            continue
+        table = Path(need_path(f"{scenario}/{metric}.csv", "results", SCALE))
         python("-m", "pyorch", "metrics", metric, f"scenarios/{scenario}.yaml", "--scale", SCALE,
-               "--out", table)  # fmt: skip
+               "--out", str(table))  # fmt: skip
         tables.add(table)
     commits = {}
     for plot in plots:
@@ -50,7 +96,7 @@ def main(names: list[str]) -> None:
             for commit in pd.read_csv(made)["git_commit"]:
                 commits.setdefault(commit, plot.stem)
     for table in sorted(tables):
-        copy = HERE / Path(table).relative_to("results")
+        copy = HERE / table.relative_to("results")
         copy.parent.mkdir(parents=True, exist_ok=True)
         # A run is named by its spec, so a version with one more key names it anew.
         rows = pd.read_csv(ROOT / table, dtype=str, keep_default_na=False)
@@ -61,5 +107,14 @@ def main(names: list[str]) -> None:
         raise SystemExit(f"docs/results: runs of more than one commit, or of changed files: {named}")
 
 
+def main() -> None:
+    """Compare, or overwrite."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help="all without any")
+    parser.add_argument("--compare", action="store_true", help="write nothing; print differences")
+    given = parser.parse_args()
+    (compare if given.compare else keep)(given.figures)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

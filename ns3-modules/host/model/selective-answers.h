@@ -54,7 +54,7 @@ struct Unanswered
  */
 bool IsDue(Unanswered& state, const Frame& data, const PacketWindow& received, uint32_t everyBytes);
 
-/// @return after how many full packets of this length an answer is due, if nothing else asks for one
+/// @return after how many packets of this length an answer is due, if nothing else asks for one
 constexpr uint32_t
 PacketsPerAnswer(uint32_t everyBytes, uint32_t packetBytes)
 {
