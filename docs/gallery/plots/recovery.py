@@ -2,9 +2,9 @@
 """What all receivers get before and after a link is cut for good, by transport.
 
 Lines: mean of two draws of pairs and paths; solid with the timeout that each transport has from its
-authors, dashed with 100 us for all. Grey: from the cut until the routes follow. Dotted: what the
-links that are left can carry. All data of the two leaves crosses four spines, one of which the
-first leaf loses.
+authors, dashed with 100 us for all, hidden where both are alike. Grey: from the cut until the
+routes follow. Dotted: what the links that are left can carry. All data of the two leaves crosses
+four spines, one of which the first leaf loses.
 """
 
 from pyorch import figures
@@ -33,8 +33,14 @@ def draw(figure, runs):
             found = pd.concat(sampled(run) for run in runs[f"{name}_{kind}"])
             tables.append(found.assign(variant=name, timeout=kind))
             mean = found.groupby("time_ms")["rate_gbps"].mean()
-            ax.plot(mean.index, mean, color=look.color if line == "-" else "black",
-                    ls=line, lw=1.2 if line == "-" else 0.8)  # fmt: skip
+            ax.plot(
+                mean.index,
+                mean,
+                color=look.color if line == "-" else "black",
+                ls=line,
+                lw=1.2 if line == "-" else 0.8,
+                zorder=3 if line == "-" else 2,
+            )
             ax.plot([], [], color="black", ls=line, lw=0.8, label=words)
         ax.axvspan(CUT_PS / PS_PER_MS, ROUTES_PS / PS_PER_MS, color="#eeeeee", zorder=0)
         ax.axhline(LEFT_GBPS, color="black", ls=":", lw=0.8, label="links that are left")
@@ -43,7 +49,7 @@ def draw(figure, runs):
     for ax in axes[-1]:
         ax.set_xlabel("time [ms]")
     for ax in axes[:, 0]:
-        ax.set_ylabel("receivers [Gb/s]")
+        ax.set_ylabel("all receivers [Gb/s]")
     axes.flat[0].set(xlim=(0, None), ylim=(0, None))
     figures.legend(figure, axes.flat, 3)
     return summary(pd.concat(tables, ignore_index=True))
