@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Slowdown of the messages of a web search at 60 % load, by their size: median and 99th percentile.
+"""Slowdown of the messages of a web search at 60 % load, by their size: median and slowest.
 
-Slowdown: completion time over that of the same message alone. Wherever a hash puts too many long
-messages on one link, short ones wait behind them; with spraying only the last hop is left to wait
-for.
+A point has 29 or 30 messages. Slowdown: completion time over that of the same message alone.
+Wherever a hash puts too many long messages on one link, short ones wait behind them; with spraying
+only the last hop is left to wait for.
 """
 
 from pyorch import figures
@@ -20,7 +20,7 @@ def draw(ax, runs):
     for name, (run,) in runs.items():
         look, rows = looks[name], by_size(run)
         for column, dashes, text in (
-            ("slowdown_p50", "-", "median"), ("slowdown_p99", (0, (3, 1.5)), "99 %"),
+            ("slowdown_p50", "-", "median"), ("slowdown_p99", (0, (3, 1.5)), "slowest"),
         ):  # fmt: skip
             ax.plot(
                 rows["bytes"] / 1e3, rows[column], ls=dashes, color=look.color,
