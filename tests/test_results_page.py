@@ -5,6 +5,7 @@ import re
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import pairwise
 from pathlib import Path
+from runpy import run_path
 
 import pandas as pd
 import pytest
@@ -548,3 +549,14 @@ def test_the_table_of_measured_communications_is_what_was_measured(row):
     table = PAGE.partition("## A training step on packets")[2]
     shown = re.search(rf"^\| {re.escape(row)} \| (.*) \|$", table, re.MULTILINE)[1]
     assert [cell.partition(" (")[0] for cell in shown.split(" | ")] == expected
+
+
+def test_a_made_table_is_compared_with_the_kept_one_value_by_value():
+    differs = run_path(str(RESULTS / "keep.py"))["difference"]
+    kept = pd.read_csv(RESULTS / "figure_6" / "paper" / "slowdown.csv")
+    assert differs(kept.assign(run="s1-0123456789"), kept) == "equal"
+    assert differs(kept.assign(slowest_fct_ps=kept["slowest_fct_ps"] * 1.5), kept) == (
+        "differs by up to 0.33 of the value (slowest_fct_ps)"
+    )
+    assert differs(kept.assign(variant="other"), kept) == "variant: other words"
+    assert differs(kept.drop(index=0), kept).startswith(f"{len(kept) - 1} rows of ")
