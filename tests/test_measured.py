@@ -134,6 +134,11 @@ def test_the_readme_says_how_many_there_are():
     table = pd.read_csv(TABLE)
     said = f"{len(table)} values of {table['experiment'].nunique()} published experiments"
     assert said in (ROOT / "README.md").read_text()
+    error = 100 * (table["ratio"] - 1).abs()
+    assert (
+        f"The error of the {len(table)} values here is {error.mean():.0f} % in the mean and"
+        f" {error.median():.0f} % in the median"
+    ) in " ".join((ROOT / "docs" / "hardware.md").read_text().split())
 
 
 def test_every_value_outside_is_explained():
