@@ -20,8 +20,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCALE = "paper"
 LICENCE = "GPL-2.0-only"
-#: Columns that differ from machine to machine, and the name of a run, which its whole spec decides.
-COSTS = ["run", "cpu_s", "peak_memory_mb"]
+#: Not compared: what a run cost, which differs on every machine, and its name, of its whole spec.
+LEFT_OUT = ["run", "cpu_s", "peak_memory_mb"]
 #: What the page says beyond the figures: metric and scenario.
 FURTHER = (("slowest", "figure_5"), ("slowest", "figure_6"))
 
@@ -43,7 +43,7 @@ def chosen(names: list[str]) -> tuple[list[Path], set[Path]]:
 
 def difference(made: pd.DataFrame, kept: pd.DataFrame) -> str:
     """Return in a few words how two tables differ in what does not depend on the machine."""
-    made, kept = (table.drop(columns=COSTS, errors="ignore") for table in (made, kept))
+    made, kept = (table.drop(columns=LEFT_OUT, errors="ignore") for table in (made, kept))
     if [*made] != [*kept] or len(made) != len(kept):
         return f"{len(made)} rows of {', '.join(made)}; kept are {len(kept)} of {', '.join(kept)}"
     worst, where = 0.0, ""
