@@ -2,9 +2,9 @@
 """Values of pyorch beside values measured on hardware: a line for each experiment, a mark for each
 value.
 
-First panel: speeds. The mark is the rate here over the measured one, or the measured time over that here;
-pyorch is too fast to the right of 1. Second panel: ratios within one experiment, here over measured.
-Bars: what was allowed before the first run, the tolerance or the uncertainty of the source.
+First panel: speeds. The mark is the rate here over the measured one, or the measured time over that
+here; pyorch is too fast to the right of 1. Second panel: ratios within one experiment, here over
+measured. Bars: what was allowed before the first run, the tolerance or the source's uncertainty.
 """
 
 import textwrap
