@@ -562,7 +562,7 @@ def init(folder: Annotated[Path, typer.Argument(help="New folder; . is this one.
 
 @app.command(rich_help_panel=_EXTEND)
 def attributes() -> None:
-    """Update the attribute tables in the README.md of each C++ module."""
+    """Update the attribute tables in the README.md of each C++ module of this study or clone."""
     from pyorch.cli import attributes as tables
 
     for path in tables.write_readmes():

@@ -29,8 +29,13 @@ _KEYS: dict[type[Closed], str] = {
 }
 
 
-def write_readmes(modules: Path = built.MODULES) -> list[Path]:
-    """Bring the tables of all modules up to date; return the files that have changed.
+def write_readmes() -> list[Path]:
+    """Bring the tables of this study's modules up to date, or those of the clone.
+
+    Returns
+    -------
+    list of Path
+        The files that have changed.
 
     Raises
     ------
@@ -38,6 +43,7 @@ def write_readmes(modules: Path = built.MODULES) -> list[Path]:
         The modules are not built, or a README.md has no place for its table.
     """
     entries = registered()
+    modules = (built.study() or built.REPOSITORY) / built.MODULES.name
     changed = []
     for path in sorted(modules.glob("*/README.md")):
         before = path.read_text()

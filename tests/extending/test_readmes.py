@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each module has its page in one form; its attributes and its example are those of the build."""
 
+import json
 import re
 from pathlib import Path
 
@@ -131,6 +132,23 @@ def test_a_row_has_default_and_range_in_words(given, row):
     entry = {"name": "ns3::T", "contract": "queue", "library": "libm.so", "attributes": [given]}
 
     assert attributes.tables([entry], "m").splitlines()[-1] == row
+
+
+def test_a_study_writes_the_tables_of_its_own_modules(tmp_path, monkeypatch):
+    module = tmp_path / "ns3-modules" / "mine"
+    module.mkdir(parents=True)
+    (module / "CMakeLists.txt").touch()
+    page = module / "README.md"
+    page.write_text(f"# mine\n{attributes.BEGIN}\n{attributes.END}\n")
+    own = {"name": "ns3::Mine", "contract": "queue", "library": "libmine.so",
+           "attributes": [attribute("DoubleValue", "double 0:1")]}  # fmt: skip
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "typeids.json").write_text(json.dumps([own]))
+    monkeypatch.chdir(tmp_path)
+
+    assert attributes.write_readmes() == [page]
+    assert "| `X` | `1.0` | 0 to 1 |" in page.read_text()
+    assert attributes.write_readmes() == []
 
 
 def test_a_page_without_a_place_for_its_table_is_an_error():
