@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Slowest flow of a permutation over the optimum, by transport with many paths and by setting.
+
+Ours, round [hotnets24] figure 5: each row changes one thing of its base, or two. Same seeds, so the
+same permutation. Symbols: mean of the seeds; bars: 95 % confidence interval (Student's t); dotted:
+the base of the transport. One product is the bandwidth-delay product of the unloaded path.
+"""
+
+from pyorch import figures
+
+#: Read by the Snakefile with ast.literal_eval, so importing this file draws nothing.
+NEEDS = {"slowdown": "many_paths/slowdown.csv"}
+OVER = "over_optimal_p100"
+ROW_INCHES = 0.155
+
+
+def draw(figure, slowdown):
+    """Draw one row per variant, a group for each transport; return the means."""
+    rows = figures.over_seeds(slowdown, ["variant", "label"], OVER)
+    rows["transport"] = rows["variant"].str.partition("_")[0]
+    (ax,) = figures.panels(figure, [0.6 + ROW_INCHES * len(rows)])
+    for transport, own in rows.groupby("transport", sort=False):
+        look = figures.style(transport)
+        mean, low, high = (own[f"{OVER}_{end}"] for end in ("mean", "low", "high"))
+        ax.errorbar(
+            mean, own.index, xerr=[mean - low, high - mean], fmt=look.marker, color=look.color,
+            markersize=3.8, elinewidth=0.9, capsize=1.8, label=look.label,
+        )  # fmt: skip
+        ends = own.index[0] - 0.4, own.index[-1] + 0.4
+        ax.vlines(mean.iloc[0], *ends, color=look.color, linestyle=":", linewidth=0.8, zorder=0)
+        if own.index[0]:
+            ax.axhline(own.index[0] - 0.5, color="#dddddd", linewidth=0.5, zorder=0)
+    ax.set_yticks(rows.index, rows["label"])
+    ax.tick_params(axis="y", length=0)
+    ax.set(xlabel="slowest flow over optimal [1]", ylim=(len(rows) - 0.4, -0.6))
+    ax.set_xlim(left=min(0.99, 0.99 * rows[f"{OVER}_mean"].min()))
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+    figures.legend(figure, [ax], 6)
+    return rows
+
+
+if __name__ == "__main__":
+    figures.main(draw, NEEDS)
