@@ -16,6 +16,8 @@ ROW_INCHES = 0.19
 
 def draw(figure, steps):
     """Draw one row per variant, a symbol per divisor; return means and draws."""
+    from matplotlib.lines import Line2D
+
     steps = steps.assign(percent=100 * steps[SHARE])
     rows = list(steps["label"].unique())
     (ax,) = figures.panels(figure, [0.6 + ROW_INCHES * len(rows)])
@@ -39,6 +41,11 @@ def draw(figure, steps):
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     ax.spines["left"].set_visible(False)
+    keys = {
+        f"bytes / {divide}": Line2D([], [], color="black", ls="", marker="o", ms=4.5, mfc=face)
+        for divide, face in zip(divisors, ("black", "white"), strict=False)
+    }
+    figures.legend(figure, [ax], 4, keys)
     by = ["variant", "label", DIVIDE]
     return (
         steps.groupby(by, sort=False)[SHARE]
