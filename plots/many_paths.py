@@ -32,7 +32,7 @@ def draw(figure, slowdown):
             ax.axhline(own.index[0] - 0.5, color="#dddddd", linewidth=0.5, zorder=0)
     ax.set_yticks(rows.index, rows["label"])
     ax.tick_params(axis="y", length=0)
-    ax.set(xlabel="slowest flow over optimal [1]", ylim=(len(rows) - 0.4, -0.6))
+    ax.set(xlabel="slowest over optimal [1]", ylim=(len(rows) - 0.4, -0.6))
     ax.set_xlim(left=min(0.99, 0.99 * rows[f"{OVER}_mean"].min()))
     ax.grid(axis="x")
     ax.spines["left"].set_visible(False)

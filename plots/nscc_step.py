@@ -3,7 +3,7 @@
 
 Ours: 64 devices on four rails, as in `training_step`. Every symbol is the mean of the draws of
 entropies and paths, small symbols are the draws. Filled: what is computed or sent divided by 100
-(laptop scale: 800); open: by four times as much.
+(laptop scale: 800); open: by four times as much. Entropies are hashed unless paths are in turn.
 """
 
 from pyorch import figures
@@ -37,7 +37,7 @@ def draw(figure, steps):
         )  # fmt: skip
     ax.set_yticks(range(len(rows)), rows)
     ax.tick_params(axis="y", length=0)
-    ax.set(xlabel="exposed networking [% of the step]", ylim=(len(rows) - 0.4, -0.6))
+    ax.set(xlabel="exposed [% of the step]", ylim=(len(rows) - 0.4, -0.6))
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     ax.spines["left"].set_visible(False)

@@ -23,7 +23,7 @@ LICENCE = "GPL-2.0-only"
 #: Not compared: what a run cost, which differs on every machine, and its name, of its whole spec.
 LEFT_OUT = ["run", "cpu_s", "peak_memory_mb"]
 #: What the page says beyond the figures: metric and scenario.
-FURTHER = (("slowest", "figure_5"), ("slowest", "figure_6"))
+FURTHER = (("slowest", "figure_5"), ("slowest", "figure_6"), ("slowdown", "nscc_step"))
 
 
 def python(*words: str) -> None:
