@@ -133,10 +133,9 @@ def _in_short(result: "RunResult") -> str:
 
 def say_ties(result: "RunResult") -> None:
     """Say, if frames found no room, that ties may have decided whose they were."""
-    ports = result.ports
-    if "dropped_buffer_frames" not in ports or result.spec.link.jitter_ps:
+    if result.spec.link.jitter_ps:
         return
-    lost = int(ports["dropped_buffer_frames"].sum())
+    lost = int(result._run.columns("ports", ["dropped_buffer_frames"]).sum().iloc[0])
     if lost and "ns3::HostJitter" not in {one.type for one in result.spec.switch.programs}:
         typer.echo(
             f"{lost} frames found no room in a buffer or queue. If senders began together, the"

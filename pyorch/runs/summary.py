@@ -17,6 +17,7 @@ from pyorch.traces.columns import CONTRACTS
 from pyorch.units import format_si
 
 if TYPE_CHECKING:
+    from pyorch.metrics._run import RunTables
     from pyorch.runs.run import RunResult
 
 #: All numbers that a summary may have.
@@ -28,9 +29,8 @@ NAMES = (
     "retransmitted_packets", "timeouts", "dropped_frames", "pause_frames", "longest_queue_bytes",
     "simulated_ps", "events", "engine_cpu_s", "peak_memory_bytes", "stop_reason",
 )  # fmt: skip
-#: Columns of ports: frames that were dropped, and what else a summary counts.
+#: Columns of ports: frames that were dropped.
 _DROPS = [name for name in CONTRACTS["ports"] if name.startswith("dropped_")]
-_COUNTED = ["pause_frames_sent", "max_queue_bytes"]
 
 
 def summarize(run: "RunResult") -> dict[str, object]:
@@ -50,7 +50,7 @@ def summarize(run: "RunResult") -> dict[str, object]:
     if ends.notna().all():
         found |= _slowest(run)
     return found | {
-        **_counted(flows, run._run.columns("ports", [*_DROPS, *_COUNTED])),
+        **_counted(flows, run._run),
         "simulated_ps": run.outcome["now_ps"],
         "events": run.provenance["events"],
         "engine_cpu_s": run.provenance["run_cpu_s"],
@@ -59,16 +59,21 @@ def summarize(run: "RunResult") -> dict[str, object]:
     }
 
 
-def _counted(flows: pd.DataFrame, ports: pd.DataFrame) -> dict[str, int]:
+def _counted(flows: pd.DataFrame, tables: "RunTables") -> dict[str, int]:
     """Return what only packets have; nothing of it for a run at flow level."""
-    if ports["max_queue_bytes"].isna().all():
+
+    def of_ports(name: str) -> pd.Series:  # one at a time: a network may have millions of ports
+        return tables.columns("ports", [name])[name]
+
+    longest = of_ports("max_queue_bytes").max()
+    if pd.isna(longest):
         return {}
     return {
         "retransmitted_packets": int(flows["retransmitted_packets"].sum()),
         "timeouts": int(flows["timeouts"].sum()),
-        "dropped_frames": int(ports[_DROPS].to_numpy(dtype=np.int64).sum()),
-        "pause_frames": int(ports["pause_frames_sent"].sum()),
-        "longest_queue_bytes": int(ports["max_queue_bytes"].max()),
+        "dropped_frames": sum(int(of_ports(name).sum()) for name in _DROPS),
+        "pause_frames": int(of_ports("pause_frames_sent").sum()),
+        "longest_queue_bytes": int(longest),
     }
 
 

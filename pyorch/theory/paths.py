@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 from pyorch.errors import TheoryError
 
@@ -78,7 +78,7 @@ class Network:
         From where to where, rate [bit/s], propagation [ps], index among links of the same ends.
     is_switch, switch_row : ndarray, one for each node
         Whether it is a switch, and its row in ``switch_hops``.
-    switch_hops : ndarray, n_switches x n_switches
+    switch_hops : float32, n_switches x n_switches
         Number of links between any two switches; infinite where there is no path.
     access_switches : ndarray, n_nodes x most ports of a host
         Rows of the switches of each host, repeated.
@@ -127,7 +127,13 @@ class Network:
         rows, columns = self.switch_row[self.tail[between]], self.switch_row[self.head[between]]
         n = int(self.is_switch.sum())
         graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
-        return shortest_path(graph, unweighted=True)
+        hops = np.full((n, n), np.inf, dtype=np.float32)
+        n_parts, part = connected_components(graph, directed=False)
+        for own in range(n_parts):  # a plane, for example: the others are not searched
+            switches = np.flatnonzero(part == own)
+            inside = graph[switches][:, switches]
+            hops[np.ix_(switches, switches)] = shortest_path(inside, unweighted=True)
+        return hops
 
     def routes(self, src: np.ndarray, dst: np.ndarray, choose: Choose) -> np.ndarray:
         """Return the directed links of each flow, one row per flow, padded with -1.
@@ -190,27 +196,25 @@ class Network:
         src, dst : ndarray, n_flows rows
             Hosts; no flow stays at its host.
         """
-        out = self._out[self._first[src]]
-        rates = (self.rate_bps[out].copy(), self.rate_bps[out].copy())
-        found = Exits(out.copy(), np.ones(len(src), dtype=np.int64), *rates)
-        several = self._first[src + 1] - self._first[src] > 1
-        for node in np.unique(src[several]):
-            flows = np.flatnonzero(src == node)
-            links = self.out_links(node)
-            far = self._distance(self.head[links], dst[flows])
-            member = far == far.min(axis=0)
-            found.link[flows] = links[member.argmax(axis=0)]
-            found.number[flows] = member.sum(axis=0)
-            found.rate_bps[flows] = (member * self.rate_bps[links][:, None]).sum(axis=0)
-            found.fastest_bps[flows] = (member * self.rate_bps[links][:, None]).max(axis=0)
-        return found
+        ports = self._first[src + 1] - self._first[src]
+        parts = []
+        for rows in np.array_split(np.arange(len(src)), len(src) // 65536 + 1):
+            port = np.arange(ports[rows].max(initial=1))
+            there = port < ports[rows][:, None]
+            link = self._out[self._first[src[rows]][:, None] + np.where(there, port, 0)]
+            far = np.where(there, self._distance(self.head[link], dst[rows][:, None]), np.inf)
+            member = there & (far == far.min(axis=1, keepdims=True))
+            rate_bps = member * self.rate_bps[link]
+            first = np.take_along_axis(link, member.argmax(axis=1)[:, None], axis=1)[:, 0]
+            parts.append((first, member.sum(axis=1), rate_bps.sum(axis=1), rate_bps.max(axis=1)))
+        return Exits(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def _step(
         self, node: int, flows: np.ndarray, dst: np.ndarray, choose: Choose, hop: int
     ) -> np.ndarray:
         """Return the next link of flows that are all at one node."""
         out = self.out_links(node)
-        far = self._distance(self.head[out], dst)  # one row per link, one column per flow
+        far = self._distance(self.head[out][:, None], dst)  # a row per link, a column per flow
         nearest = far.min(axis=0)
         if np.isinf(nearest).any():
             lost = int(flows[np.isinf(nearest)][0])
@@ -225,15 +229,15 @@ class Network:
         return out[np.argmax(member & (rank == index), axis=0)]
 
     def _distance(self, nodes: np.ndarray, dst: np.ndarray) -> np.ndarray:
-        """Return the hops from each node to each host; a host other than the target is no path."""
-        result = np.full((len(nodes), len(dst)), np.inf)
-        switches = self.is_switch[nodes]
-        rows = self.switch_row[nodes[switches]]
-        access = self.access_switches[dst]
-        near = self.switch_hops[rows[:, None, None], access[None]].min(axis=2)
-        result[switches] = np.where(self._attached[dst], near + 1, np.inf)
-        result[nodes[:, None] == dst[None, :]] = 0
-        return result
+        """Return the hops from nodes to hosts, element by element of both, which are broadcast;
+        from a host that is not the target there is no path.
+        """
+        row, access = self.switch_row[nodes], self.access_switches[dst]
+        near = self.switch_hops[row, access[..., 0]]
+        for port in range(1, access.shape[-1]):
+            near = np.minimum(near, self.switch_hops[row, access[..., port]])
+        found = np.where(self.is_switch[nodes] & self._attached[dst], near + 1, np.inf)
+        return np.where(nodes == dst, 0, found)
 
     def _access_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Return, per node, the rows of the switches of a host, repeated, and if it has any."""

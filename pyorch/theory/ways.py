@@ -117,7 +117,9 @@ class _Between:
 
     def __init__(self, network: Network, group: np.ndarray, pairs: np.ndarray):
         self._group, self._pairs = group, pairs
-        self._distances = network.switch_hops[group].min(axis=1)  # groups x switches
+        self._distances = network.switch_hops[group[:, 0]]  # groups x switches
+        for column in group.T[1:]:
+            self._distances = np.minimum(self._distances, network.switch_hops[column])
         ends = self._distances[pairs[:, 0][:, None], group[pairs[:, 1]]]
         self.distance = ends.min(axis=1).astype(np.int64)
         self._inside = network.is_switch[network.tail] & network.is_switch[network.head]
