@@ -5,11 +5,10 @@
 communication ideal. Symbols: the same model with each communication slower by what was measured in
 packets, slowest group over ideal network: an all-reduce of 18 devices in a rack (tensor parallel,
 stages 1 and 5), of 32 peers on a rail (stages 2 and 4), exchanges of 32 pairs (pipeline); headers
-count on both sides. Buffers of 147 MB (laptop scale: 37); lines reach to what a quarter of that
-gives. Sprayed packets: both agree within 1.5 points, so the reduction does not matter. Single
-paths: messages drift apart and meet, the more the longer they are, so these are lower bounds of a
-whole step. At 800 Gb/s mean of three draws of places and paths for those; else, and at laptop
-scale, one draw. HPCC, RCCC, EQDS, Homa and MP-RDMA are in the table of the paper scale.
+count on both sides. Each device has 147 MB to reduce or to send (laptop scale: 37); lines reach to
+where a quarter of that leads. Sprayed packets: both agree within 1.5 points, so the reduction does
+not matter. Single paths: messages drift apart and meet, the more the longer they are. At 800 Gb/s
+mean of three draws of places and paths for those; else, and at laptop scale, one draw. HPCC, RCCC, EQDS, Homa and MP-RDMA are in the table of the paper scale.
 """
 
 import numpy as np

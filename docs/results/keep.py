@@ -9,6 +9,7 @@ python docs/results/keep.py                        # overwrites; all runs must b
 import argparse
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,16 @@ def chosen(names: list[str]) -> tuple[list[Path], set[Path]]:
     return plots, {Path(need_path(need, "results", SCALE)) for need in needed}
 
 
+def further(tables: set[Path]) -> dict[Path, tuple[str, str]]:
+    """Return the tables that the page names beside those of figures: metric, scenario of each."""
+    shown = {table.parts[1] for table in tables}
+    return {
+        Path(need_path(f"{scenario}/{metric}.csv", "results", SCALE)): (metric, scenario)
+        for metric, scenario in FURTHER
+        if scenario in shown
+    }
+
+
 def difference(made: pd.DataFrame, kept: pd.DataFrame) -> str:
     """Return in a few words how two tables differ in what does not depend on the machine."""
     made, kept = (table.drop(columns=LEFT_OUT, errors="ignore") for table in (made, kept))
@@ -64,26 +75,26 @@ def difference(made: pd.DataFrame, kept: pd.DataFrame) -> str:
 
 
 def compare(names: list[str]) -> None:
-    """Print how each table that was made differs from the one that is kept."""
+    """Print how each table that was made differs from the one that is kept; exit 1 if one does."""
     plots, tables = chosen(names)
+    tables |= further(tables).keys()
     pairs = {ROOT / "figures" / SCALE / f"{plot.stem}.csv": HERE / f"{plot.stem}.csv"
              for plot in plots}  # fmt: skip
     pairs |= {ROOT / table: HERE / table.relative_to("results") for table in sorted(tables)}
+    words: Counter[str] = Counter()
     for made, kept in pairs.items():
-        name = kept.relative_to(HERE)
-        if not made.exists():
-            print(f"{name}: not made")
-        else:
-            print(f"{name}: {difference(pd.read_csv(made), pd.read_csv(kept))}")
+        found = difference(pd.read_csv(made), pd.read_csv(kept)) if made.exists() else "not made"
+        words[found if found in ("equal", "not made") else "other"] += 1
+        print(f"{kept.relative_to(HERE)}: {found}")
+    print(f"{words['equal']} tables equal, {words['other']} differ, {words['not made']} not made")
+    if words["other"]:
+        raise SystemExit(1)
 
 
 def keep(names: list[str]) -> None:
-    """Compute what no figure needs, draw the figures, copy the tables behind them, describe them."""
+    """Compute what no figure needs, draw the figures, copy and describe the tables behind them."""
     plots, tables = chosen(names)
-    for metric, scenario in FURTHER:
-        if not any(table.parts[1] == scenario for table in tables):
-            continue
-        table = Path(need_path(f"{scenario}/{metric}.csv", "results", SCALE))
+    for table, (metric, scenario) in further(tables).items():
         python("-m", "pyorch", "metrics", metric, f"scenarios/{scenario}.yaml", "--scale", SCALE,
                "--out", str(table))  # fmt: skip
         tables.add(table)
@@ -104,7 +115,9 @@ def keep(names: list[str]) -> None:
     python("-m", "pyorch", "package", str(HERE), "--license", LICENCE)
     if len(commits) > 1 or any(commit.endswith("-dirty") for commit in commits):
         named = ", ".join(f"{commit} ({figure})" for commit, figure in commits.items())
-        raise SystemExit(f"docs/results: runs of more than one commit, or of changed files: {named}")
+        raise SystemExit(
+            f"docs/results: runs of more than one commit, or of changed files: {named}"
+        )
 
 
 def main() -> None:
