@@ -8,7 +8,8 @@ stages 1 and 5), of 32 peers on a rail (stages 2 and 4), exchanges of 32 pairs (
 count on both sides. Each device has 147 MB to reduce or to send (laptop scale: 37); lines reach to
 where a quarter of that leads. Sprayed packets: both agree within 1.5 points, so the reduction does
 not matter. Single paths: messages drift apart and meet, the more the longer they are. At 800 Gb/s
-mean of three draws of places and paths for those; else, and at laptop scale, one draw. HPCC, RCCC, EQDS, Homa and MP-RDMA are in the table of the paper scale.
+mean of three draws of places and paths for those; else, and at laptop scale, one draw. HPCC, RCCC,
+EQDS, Homa and MP-RDMA are in the table of the paper scale.
 """
 
 import numpy as np
