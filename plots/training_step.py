@@ -4,9 +4,9 @@
 After [hotnets24] section 6: 64 devices in 16 racks on four rails, 800 Gb/s and 14.4 Tb/s. Bars:
 what is computed or sent divided by 100 (laptop scale: 800); marks: by four times as much. Dashed:
 the model of the whole step, bytes over rate. Shares are of the step, by what is waited for on the
-critical path of each time in which a device computes nothing, mean of the devices. Transports with
-one path for each message: mean of three draws of the paths, thin lines from the least to the most;
-the others, and all at laptop scale, have one.
+critical path of each time in which a device computes nothing, mean of the devices. Numbers are
+those of the bars. Transports with one path for each message: mean of three draws of the paths, the
+least and the most as a thin line and in brackets; the others, and all at laptop scale, have one.
 """
 
 import numpy as np
@@ -47,8 +47,9 @@ def draw(figure, steps):
     keys = {
         "bytes / 400 instead of 100": Line2D([], [], color="black", ls="", marker="|", ms=8),
         "closed form": Line2D([], [], color="black", ls="--", lw=0.8),
+        "least to most of three draws": Line2D([], [], color="black", lw=0.6),
     }
-    figures.legend(figure, axes[:1], 6, keys)
+    figures.legend(figure, axes[:1], 3, keys)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -79,9 +80,11 @@ def draw_bars(ax, own, looks, model):
     ax.hlines(rows, 100 * least["least"], 100 * least["most"], color="black", lw=0.6)
     ends = np.maximum(100 * least["most"], 100 * most["exposed_share"]).to_numpy()
     for row, (end, share) in enumerate(zip(ends, start, strict=True)):
-        ax.annotate(f"{share:.1f}", (end, row), xytext=(4, 0), textcoords="offset points",
+        its = least.iloc[row]
+        draws = f" ({100 * its['least']:.1f}-{100 * its['most']:.1f})" if its["n_seeds"] > 1 else ""
+        ax.annotate(f"{share:.1f}{draws}", (end, row), xytext=(4, 0), textcoords="offset points",
                     va="center_baseline", fontsize=6.5)  # fmt: skip
-    ax.set(xlim=(0, 1.18 * ends.max()), xlabel="exposed networking [% of the step]")
+    ax.set(xlim=(0, 1.45 * ends.max()), xlabel="exposed networking [% of the step]")
     ax.tick_params(axis="y", length=0)
 
 
