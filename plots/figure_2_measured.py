@@ -3,7 +3,8 @@
 
 [hotnets24] figure 2. Bars: device 0 of 32 in two datacenters, packets, everything that is computed
 or sent 400 times smaller and times multiplied by that; a lane is busy while a message is on its way
-to or from the device. Black lines: the model, in which every communication takes its bytes over its
+to or from the device. RoCEv2 in the rack, sprayed packets on the rails, a fixed window between the
+datacenters. Black lines: the model, in which every communication takes its bytes over its
 rate; 20 Gb/s per device and 30 ms between the sites. Shaded: exposed, nothing is computed. Stages 1
 and 2 are all-reduces in the model and scatter here, in 16 chunks that follow each other; a pass has
 two all-reduces of TP, which the model puts together.

@@ -4,7 +4,7 @@
 [hotnets24] figure 3c. Everything is modelled, with ideal transports in the data centre. The paper
 does not state how often the bytes of the all-reduce cross the wide area: the solid edge of a band
 is for twice, the dashed one for once; both take 30 ms of propagation, and a lost round trip takes
-60 ms more. At the grey line the wide area is hidden behind the backward pass; what is left is
+60 ms more. Where a curve reaches the grey band the wide area adds nothing; what is left is
 exposed inside the data centre. The paper says that 20 Gb/s are enough without loss.
 """
 
