@@ -2,10 +2,10 @@
 """Slowest flow of a permutation over the optimum, by transport with many paths and by setting.
 
 Ours, round [hotnets24] figure 5: each row changes one thing of its base, or two. Same seeds, so the
-same permutation. Symbols: mean of the seeds; bars: 95 % confidence interval (Student's t), as
-numbers where they lie beyond the axis; dotted: the base of the transport. The optimum has the
-headers and the acknowledgements of the row. One product is the bandwidth-delay product of the
-unloaded path.
+same permutation. Symbols: mean of the seeds, as a number where it lies beyond the axis; bars: 95 %
+confidence interval (Student's t); dotted: the base of the transport. The optimum has the headers
+and the acknowledgements of the row. One product is the bandwidth-delay product of the unloaded
+path.
 """
 
 from pyorch import figures

@@ -78,6 +78,34 @@ def test_hops_and_flows_are_those_of_all_paths_of_another_library(seed):
         assert got.between_bps[0] == np.inf
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_hosts_with_several_links_leave_by_those_on_shortest_paths(seed):
+    # Two groups of switches without a link between them, as planes are; networkx has the distances.
+    rng = np.random.default_rng(seed)
+    switches, hosts = range(4, 16), range(4)
+    rings = (nx.cycle_graph(range(first, first + 6)).edges for first in (4, 10))
+    links = [(a, b, 100 * GBPS, US_PS) for ring in rings for a, b in ring]
+    for host in hosts:
+        near = rng.choice([*switches], size=int(rng.integers(1, 5)), replace=False).tolist()
+        links += [(host, switch, int(rng.choice([50, 100])) * GBPS, US_PS) for switch in near]
+    net = network(list(switches), links)
+    graph = nx.Graph([link[:2] for link in links])
+    rates = {frozenset(link[:2]): link[2] for link in links}
+    pairs = [(a, b) for a in hosts for b in hosts if a != b]
+
+    got = net.exits(*np.array(pairs).T)
+    for row, (src, dst) in enumerate(pairs):
+        inner = graph.subgraph([*switches, dst])  # no host passes messages on
+        far = {peer: nx.shortest_path_length(inner, peer, dst) if nx.has_path(inner, peer, dst)
+               else np.inf for peer in graph[src]}  # fmt: skip
+        member = [peer for peer in sorted(far) if far[peer] == min(far.values())]
+        its = [rates[frozenset((src, peer))] for peer in member]
+        assert (got.number[row], got.rate_bps[row], got.fastest_bps[row]) == (
+            len(member), sum(its), max(its),
+        )  # fmt: skip
+        assert net.head[got.link[row]] == member[0]
+
+
 def frames(size_bytes):
     first, middle, last, n = Framing(first_header_bytes=0).classes(size_bytes)
     columns = (first, middle if n > 1 else first, last, n)
