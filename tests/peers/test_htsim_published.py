@@ -9,11 +9,26 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import htsim_published as published
 
-PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "validation.md"
 
 
 def test_the_page_has_the_table():
     assert published.table(published.compared()) in PAGE.read_text()
+
+
+def test_the_first_page_says_how_near_incasts_and_permutations_are():
+    rows = published.compared()
+    near = (rows["ratio"] - 1).abs() <= 0.06
+    incasts = near[rows["traffic"] == "incast"]
+    newer = rows.query("traffic != 'incast' and control == 'nscc' and results == 'second'")
+    full = newer["oversubscription"] == 1
+    first_page = " ".join((ROOT / "README.md").read_text().split())
+    assert f"Of {len(incasts)} rows of incasts {100 * incasts.mean():.1f} % are" in first_page
+    assert (
+        f"{100 * near[newer.index[full]].mean():.0f} % (full networks) and"
+        f" {100 * near[newer.index[~full]].mean():.0f} % (oversubscribed ones) are"
+    ) in first_page
 
 
 @pytest.mark.parametrize(
