@@ -63,10 +63,11 @@ def test_a_run_that_stops_early_leaves_what_happened_until_then(capturing, run, 
 def test_a_run_that_is_ended_leaves_no_part_of_a_capture(capturing, tmp_path, number):
     out = tmp_path / "out"
     short = "fabric.capture(1); fabric.trace(snaplen_bytes=64)"
-    path = capturing(short, size_bytes=10**12, stop_ps=10**15)
+    # A message of seconds of wall time, whose capture of 2 GB a small disk has room for.
+    path = capturing(short, size_bytes=10**11, stop_ps=10**15)
     with subprocess.Popen([sys.executable, path, "--out", out], stderr=subprocess.PIPE) as process:
         while not (out / ".host_1.pcap.tmp").exists():
-            assert process.poll() is None
+            assert process.poll() is None, process.stderr.read()
             time.sleep(0.02)
         time.sleep(0.3)
         process.send_signal(number)
