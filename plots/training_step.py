@@ -2,11 +2,11 @@
 """Exposed networking of a whole simulated step by transport, and what devices wait for.
 
 After [hotnets24] section 6: 64 devices in 16 racks on four rails, 800 Gb/s and 14.4 Tb/s. Bars:
-what is computed or sent divided by 100 (laptop scale: 800); marks: by four times as much. Dashed:
+what is computed or sent divided by 100 (laptop scale: 1000); marks: by four times as much. Dashed:
 the model of the whole step, bytes over rate. Shares are of the step, by what is waited for on the
 critical path of each time in which a device computes nothing, mean of the devices. Numbers are
-those of the bars. Transports with one path for each message: mean of three draws of the paths, the
-least and the most as a thin line and in brackets; the others, and all at laptop scale, have one.
+those of the bars: the mean of three draws of the paths, the least and the most as a thin line and
+in brackets. At laptop scale there is one draw.
 """
 
 import numpy as np
@@ -31,7 +31,6 @@ def draw(figure, steps):
     """Draw one panel per model, one bar per transport; return measured and modelled shares."""
     from matplotlib.lines import Line2D
 
-    steps = steps.assign(case=steps["case"].str.partition("_")[0])
     looks = figures.styles(steps[["variant", "label"]].drop_duplicates().to_numpy().tolist())
     axes = figures.panels(figure, [1.1 + 0.2 * len(looks)] * len(CASES))
     parts = []
