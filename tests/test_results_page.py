@@ -635,3 +635,26 @@ def test_a_made_table_is_compared_with_the_kept_one_value_by_value():
     )
     assert differs(kept.assign(variant="other"), kept) == "variant: other words"
     assert differs(kept.drop(index=0), kept).startswith(f"{len(kept) - 1} rows of ")
+
+
+def test_a_digest_is_of_what_does_not_depend_on_the_machine(tmp_path, monkeypatch, capsys):
+    keep = run_path(str(RESULTS / "keep.py"))
+    table = pd.DataFrame({"run": ["s1-0"], "slowest_fct_ps": ["12"], "cpu_s": ["3.5"]})
+    digest, its = keep["digest"], keep["digest"](table)
+    assert digest(table.assign(run="s1-9", cpu_s="9")) == its != digest(table.assign(seed="1"))
+
+    made = {"a.csv": its, "b.csv": "0" * 64, "c.csv": "not made", "d.csv": its}
+    kept = pd.DataFrame({"table": ["a.csv", "b.csv", "c.csv"], "sha256": its})
+    kept.to_csv(tmp_path / "laptop.csv", index=False)
+    names = keep["compare_digests"].__globals__
+    monkeypatch.setitem(names, "LAPTOP", tmp_path / "laptop.csv")
+    rows = pd.DataFrame(made.items(), columns=["table", "sha256"])
+    monkeypatch.setitem(names, "digests", lambda _: rows)
+    with pytest.raises(SystemExit, match="1"):
+        keep["compare_digests"]([])
+    assert capsys.readouterr().out.splitlines() == [
+        "b.csv: differs",
+        "c.csv: not made",
+        "d.csv: has no digest",
+        "1 tables equal, 1 differ, 1 not made",
+    ]

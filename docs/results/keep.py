@@ -4,9 +4,11 @@
 make figures SCALE=paper && python docs/results/keep.py --compare
 python docs/results/keep.py --compare figure_6     # this figure and the tables behind it
 python docs/results/keep.py                        # overwrites; all runs must be of one commit
+make figures && python docs/results/keep.py --compare --scale laptop    # digests in laptop.csv
 """
 
 import argparse
+import hashlib
 import subprocess
 import sys
 from collections import Counter
@@ -20,6 +22,8 @@ from pyorch.figures import need_path, read_needs
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCALE = "paper"
+#: Of the other scale only the digests of the tables are kept.
+LAPTOP = HERE / "laptop.csv"
 LICENCE = "GPL-2.0-only"
 #: Not compared: what a run cost, which differs on every machine, and its name, of its whole spec.
 LEFT_OUT = ["run", "cpu_s", "peak_memory_mb"]
@@ -32,14 +36,14 @@ def python(*words: str) -> None:
     subprocess.run([sys.executable, *words], cwd=ROOT, check=True)
 
 
-def chosen(names: list[str]) -> tuple[list[Path], set[Path]]:
+def chosen(names: list[str], scale: str = SCALE) -> tuple[list[Path], set[Path]]:
     """Return the programs of figures, all or those named, and the tables that they need."""
     plots = sorted((ROOT / "plots").glob("[!_]*.py"))
     if unknown := {*names} - {path.stem for path in plots}:
         raise SystemExit(f"docs/results: no figure {', '.join(sorted(unknown))} in plots/.")
     plots = [path for path in plots if not names or path.stem in names]
     needed = {need for plot in plots for need in read_needs(plot).values()}
-    return plots, {Path(need_path(need, "results", SCALE)) for need in needed}
+    return plots, {Path(need_path(need, "results", scale)) for need in needed}
 
 
 def further(tables: set[Path]) -> dict[Path, tuple[str, str]]:
@@ -91,6 +95,40 @@ def compare(names: list[str]) -> None:
         raise SystemExit(1)
 
 
+def digest(table: pd.DataFrame) -> str:
+    """Return the SHA-256 of a table of text, but for what depends on the machine."""
+    text = table.drop(columns=LEFT_OUT, errors="ignore").to_csv(index=False, lineterminator="\n")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digests(names: list[str]) -> pd.DataFrame:
+    """Return the digests of the tables behind figures and of what is drawn, at laptop scale."""
+    plots, tables = chosen(names, LAPTOP.stem)
+    tables |= {Path("figures") / LAPTOP.stem / f"{plot.stem}.csv" for plot in plots}
+    rows = [
+        (str(table), digest(pd.read_csv(ROOT / table, dtype=str, keep_default_na=False)))
+        if (ROOT / table).exists()
+        else (str(table), "not made")
+        for table in sorted(tables)
+    ]
+    return pd.DataFrame(rows, columns=["table", "sha256"])
+
+
+def compare_digests(names: list[str]) -> None:
+    """Print which tables of laptop scale are those whose digests are kept; exit 1 if one differs."""
+    kept = pd.read_csv(LAPTOP).set_index("table")["sha256"]
+    words: Counter[str] = Counter()
+    for table, found in digests(names).itertuples(index=False):
+        same = {kept.get(table): "equal", "not made": "not made"}
+        word = same.get(found, "differs" if table in kept else "has no digest")
+        words[word] += 1
+        if word != "equal":
+            print(f"{table}: {word}")
+    print(f"{words['equal']} tables equal, {words['differs']} differ, {words['not made']} not made")
+    if words["differs"]:
+        raise SystemExit(1)
+
+
 def keep(names: list[str]) -> None:
     """Compute what no figure needs, draw the figures, copy and describe the tables behind them."""
     plots, tables = chosen(names)
@@ -125,8 +163,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help="all without any")
     parser.add_argument("--compare", action="store_true", help="write nothing; print differences")
+    parser.add_argument("--scale", choices=[SCALE, LAPTOP.stem], default=SCALE)
     given = parser.parse_args()
-    (compare if given.compare else keep)(given.figures)
+    if given.scale == SCALE:
+        (compare if given.compare else keep)(given.figures)
+    elif given.compare:
+        compare_digests(given.figures)
+    elif given.figures:
+        parser.error("digests are written for all figures at once; name none")
+    elif (missing := digests([]).query("sha256 == 'not made'")).empty:
+        digests([]).to_csv(LAPTOP, index=False, lineterminator="\n")
+    else:
+        parser.error(f"make figures first: {', '.join(missing['table'])} is not made")
 
 
 if __name__ == "__main__":
