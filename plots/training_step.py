@@ -5,8 +5,8 @@ After [hotnets24] section 6: 64 devices in 16 racks on four rails, 800 Gb/s and 
 what is computed or sent divided by 100 (laptop scale: 1000); marks: by four times as much. Dashed:
 the model of the whole step, bytes over rate. Shares are of the step, by what is waited for on the
 critical path of each time in which a device computes nothing, mean of the devices. Numbers are
-those of the bars: the mean of three draws of the paths, the least and the most as a thin line and
-in brackets. At laptop scale there is one draw.
+those of the bars: the mean of three draws of the paths, the least and the most as a thin line and in
+brackets where they differ. At laptop scale there is one draw.
 """
 
 import numpy as np
@@ -80,7 +80,8 @@ def draw_bars(ax, own, looks, model):
     ends = np.maximum(100 * least["most"], 100 * most["exposed_share"]).to_numpy()
     for row, (end, share) in enumerate(zip(ends, start, strict=True)):
         its = least.iloc[row]
-        draws = f" ({100 * its['least']:.1f}-{100 * its['most']:.1f})" if its["n_seeds"] > 1 else ""
+        ends_said = f"{100 * its['least']:.1f}-{100 * its['most']:.1f}"
+        draws = "" if len({*ends_said.split("-")}) == 1 else f" ({ends_said})"
         ax.annotate(f"{share:.1f}{draws}", (end, row), xytext=(4, 0), textcoords="offset points",
                     va="center_baseline", fontsize=6.5)  # fmt: skip
     ax.set(xlim=(0, 1.45 * ends.max()), xlabel="exposed networking [% of the step]")

@@ -54,6 +54,20 @@ TRANSPORTS: dict[str, dict[str, Any]] = {
         },
         **_PFC,
     },
+    "adaptive": {
+        "label": "RoCEv2, adaptive routing",
+        "transport": {
+            "type": "ns3::RoceTransport",
+            "attributes": {
+                "Recovery": "GoBackN",
+                "DirectPlacement": True,
+                "HeaderBytes": 78,
+                "RethBytes": 0,
+            },
+        },
+        "switch.forwarding": {"type": "ns3::LeastLoaded", "attributes": {"Choices": 0}},
+        **_PFC,
+    },
     "nscc": {
         "label": "UEC NSCC",
         "transport": {

@@ -156,7 +156,7 @@ def test_a_target_that_no_network_meets_says_what_would(tmp_path):
 @pytest.mark.parametrize("options, message", [
     (
         ["--packets", "--transport", "spraid"],
-        "--transport spraid: write sprayed, roce, dcqcn, nscc, fluid",
+        "--transport spraid: write sprayed, roce, dcqcn, adaptive, nscc, fluid",
     ),
     (["--packets", "--set", "job.micro_batches=32"], "--packets: a run has a preset as its file"),
     (["--transport", "roce"], "--transport, --divide and --cores are for packets. Add --packets"),

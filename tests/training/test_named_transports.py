@@ -11,7 +11,13 @@ from pyorch.cli.theory import design
 from pyorch.training.packets import TRANSPORTS
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "training_step.yaml"
-VARIANTS = {"sprayed": "sprayed", "roce": "rocev2", "dcqcn": "rocev2_dcqcn", "nscc": "nscc"}
+VARIANTS = {
+    "sprayed": "sprayed",
+    "roce": "rocev2",
+    "dcqcn": "rocev2_dcqcn",
+    "nscc": "nscc",
+    "adaptive": "rocev2_adaptive",
+}
 
 
 @pytest.mark.parametrize("name", VARIANTS)
