@@ -277,13 +277,28 @@ def mrc():
     ]
 
 
+def test_the_readme_has_the_step_with_an_all_to_all_of_its_figure():
+    share = shown("deepseek_v3").set_index(["variant", "micro_batches"])["exposed_percent"]
+    one, adaptive, nscc, sprayed = (
+        f"{share[name, 16]:.0f}" for name in ("rocev2", "rocev2_adaptive", "nscc", "sprayed")
+    )
+    assert (
+        f"with 16 micro-batches {one} % of it are exposed on one path, {adaptive} and {nscc} % with"
+        f" adaptive routing and NSCC, and {sprayed} % with sprayed packets."
+    ) in " ".join((DOCS.parent / "README.md").read_text().split())
+
+
 def deepseek_v3():
     table = shown("deepseek_v3").set_index(["variant", "micro_batches"])
     share, experts = table["exposed_percent"], table["expert_percent"]
     further = table["further_percent"].groupby("variant").first()
     return [
         f"a further one exposes {further['sprayed']:.1f} % of the time",
-        f"On single paths it exposes {further['rocev2']:.1f} %",
+        f"adaptive routing it exposes {further['rocev2_adaptive']:.1f} %, with NSCC"
+        f" {further['nscc']:.1f} and on single paths {further['rocev2']:.1f} %",
+        f"a step of 16 exposes {share['rocev2_window', 16]:.1f} % over adaptive routing",
+        f"and {share['rocev2_adaptive', 16]:.0f}, {share['nscc', 16]:.0f} and"
+        f" {share['rocev2', 16]:.0f} % with the others",
         f"of 4 micro-batches exposes {share['sprayed', 4]:.0f} % with sprayed packets, of 16 only"
         f" {share['sprayed', 16]:.1f} %",
         f"{experts['sprayed', 4]:.0f} of the {share['sprayed', 4]:.0f} % with sprayed packets",

@@ -11,7 +11,7 @@ import pytest
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 SPRAYED = ["sprayed", "smartt", "nscc", "rccc", "eqds", "ndp"]
-MANY_PATHS = ["sprayed", "smartt", "nscc", "rccc", "eqds", "ndp", "homa", "mprdma"]
+MANY_PATHS = ["rocev2_adaptive", *SPRAYED, "homa", "mprdma"]
 ONE_PATH = ["rocev2", "rocev2_dcqcn", "rocev2_hpcc", "infiniband", "rocev2_irn"]
 
 
