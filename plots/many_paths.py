@@ -20,7 +20,7 @@ ROW_INCHES = 0.155
 def draw(figure, slowdown):
     """Draw one row per variant, a group for each transport; return the means."""
     rows = figures.over_seeds(slowdown, ["variant", "label"], OVER)
-    rows["transport"] = rows["variant"].str.partition("_")[0]
+    rows["transport"] = rows["variant"].where(rows["label"] == "base").ffill()
     (ax,) = figures.panels(figure, [0.6 + ROW_INCHES * len(rows)])
     for transport, own in rows.groupby("transport", sort=False):
         look = figures.style(transport)
