@@ -2,11 +2,10 @@
 """Exposed networking by transport, dense and MoE, beside the ideal and what the paper prints.
 
 [hotnets24] section 6.3. Measured: how many times longer than optimal the slowest flow of the
-simulated permutation takes; this ratio is on the axis and is that of figure 5, or 1 if that is
-less. Modelled: everything else, with pipeline transfers slowed by that ratio and all collectives
-ideal. The paper prints about 5 and 20 % at the optimum, 8 and 25 % for single-path best effort
-whose slowest transfer takes 7 ms. Thin lines: the share at the ends of the 95 % confidence interval
-of the ratio (Student's t).
+simulated permutation takes; this ratio is on the axis and is that of figure 5. Modelled: everything
+else, with pipeline transfers slowed by that ratio and all collectives ideal. The paper prints about
+5 and 20 % at the optimum, 8 and 25 % for single-path best effort whose slowest transfer takes 7 ms.
+Thin lines: the share at the ends of the 95 % confidence interval of the ratio (Student's t).
 """
 
 import numpy as np
