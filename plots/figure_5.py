@@ -99,7 +99,7 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
         lowest = np.nanmin([fct.min(), own["fct_ps"].min() / unit_ps])
         nearest = lowest if left else max(fct.max(), optimal)
         ax.annotate(
-            f"{over.mean():.2f} x optimal{each}", (nearest, row), va="center",
+            f"{over.mean():.2f} x{each}", (nearest, row), va="center",
             xytext=(-6 if left else 6, 0), ha="right" if left else "left", fontsize=6,
             textcoords="offset points", color=style.color,
         )  # fmt: skip

@@ -334,7 +334,9 @@ def test_the_table_of_settings_of_many_paths_shows_what_was_measured():
     assert f"takes {few.min():.2f} to {few.max():.2f} times the optimum" in page
     adaptive = found[found["variant"].str.startswith("rocev2")].groupby("variant")
     every, two, _ = adaptive["over_optimal_p100"].mean()
-    said = f"takes {every:.2f} times the optimum if each switch takes the shortest of all its queues"
+    said = (
+        f"takes {every:.2f} times the optimum if each switch takes the shortest of all its queues"
+    )
     assert said in page and f"and {two:.2f} if it takes the shorter of two" in page
     assert us["ndp_window"] == us["ndp_window_2"] and us["sprayed"] == us["sprayed_window_2"]
 
