@@ -5,8 +5,8 @@ After [hotnets24] section 6: 64 devices in 16 racks on four rails, 800 Gb/s and 
 what is computed or sent divided by 100 (laptop scale: 1000); marks: by four times as much. Dashed:
 the model of the whole step, bytes over rate. Shares are of the step, by what is waited for on the
 critical path of each time in which a device computes nothing, mean of the devices. Numbers are
-those of the bars: the mean of three draws of the paths, the least and the most as a thin line and in
-brackets where they differ. At laptop scale there is one draw.
+those of the bars: the mean of three draws of the paths, and in brackets and as a thin line the
+least and the most, where they differ. At laptop scale there is one draw.
 """
 
 import numpy as np

@@ -109,7 +109,8 @@ def choose(
     transport: Annotated[
         list[str] | None,
         typer.Option(
-            help="sprayed, roce, dcqcn, adaptive, nscc, fluid or a TypeId; repeat it (default: sprayed)."
+            help="sprayed, roce, dcqcn, adaptive, nscc, fluid or a TypeId (default: sprayed);"
+            " repeat it for several."
         ),
     ] = None,
     peers: Annotated[int, typer.Option(min=1, help="Racks of a stage in packets, at least.")] = 2,
