@@ -56,6 +56,16 @@ def collision_size():
     ]
 
 
+def planes():
+    us = shown("planes").groupby(["kind", "planes"])["slowest_us"].mean()
+    path, sprayed = us["path"], us["sprayed"]
+    return [
+        f"and take {100 * (sprayed[4] / sprayed[1] - 1):.0f} % longer",
+        f"takes {path[4] / path[1]:.1f} times as long as on one network, and"
+        f" {path[4] / (8e6 * 8e6 / 800e9):.0f} times as long as its bytes",
+    ]
+
+
 def queue_pairs():
     table = shown("queue_pairs").assign(pairs=lambda t: t["pairs"].astype(int))
     most = table.groupby(["way", "pairs"]).max(numeric_only=True)
@@ -309,7 +319,7 @@ def deepseek_v3():
 
 @pytest.mark.parametrize("answer", [
     deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery, collision_size, where_to_spray,
-    monitoring, tenants, placement, lost_parts, scale_up, oversubscription, queue_pairs,
+    monitoring, tenants, placement, lost_parts, scale_up, oversubscription, queue_pairs, planes,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
 def test_an_answer_has_the_numbers_of_its_figure(answer):
     text = section(answer.__name__)
