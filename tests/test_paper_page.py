@@ -2,6 +2,9 @@
 """What docs/paper.md says of figures 3 and 5, and of a step, follows from model and tables."""
 
 import re
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -231,3 +234,13 @@ def test_how_much_longer_the_whole_step_takes_on_one_path_is_in_its_table():
         f"The whole step takes {others.min():.1f} to {others.max():.1f} times as long on one path"
         f" as on many (NSCC: {nscc.min():.1f} to {nscc.max():.1f} times)."
     ) in " ".join(README.split())
+
+
+def test_the_page_for_evaluators_has_the_number_of_each_status():
+    said = subprocess.run(
+        [sys.executable, "-m", "pyorch", "theory", "golden"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    found = Counter(line.split()[-1] for line in said.splitlines() if line.strip())
+    counts = ", ".join(f"{found[name]} {name}" for name in ("MATCH", "TRUNC", "CLOSE", "DEVIATES"))
+    assert f"for each number: {counts};" in (DOCS / "artifact.md").read_text()
