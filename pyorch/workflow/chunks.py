@@ -26,6 +26,9 @@ from pyorch.workflow.runs import Workflow
 
 #: Estimated CPU of the runs of a chunk, if Snakemake's configuration has no `chunk` [minute].
 CHUNK_MIN = 1.0
+#: Runs of a chunk that need not be made. Snakemake asks for each file all outputs of the rule that
+#: may have made it, so one rule of 10,000 finished runs takes it ten minutes.
+FINISHED_RUNS = 50
 #: Processes of a chunk beside a run: Snakemake, and what forks for each run. Measured: 820 to 1000
 #: MB with a run of four hosts, as Slurm counts: what two processes share counts twice.
 BESIDE_MB = 800
@@ -124,8 +127,9 @@ def deal(found: Workflow, finished: Collection[str], minutes: float = CHUNK_MIN)
         sweep = estimate.Sweep([], [])
         for run in runs.values():
             sweep[run.folder not in finished].append(run)
-        if sweep.finished:
-            chunks.append(Chunk(_name(scenario, sweep.finished), sweep.finished, is_due=False))
+        for first in range(0, len(sweep.finished), FINISHED_RUNS):
+            done = sweep.finished[first : first + FINISHED_RUNS]
+            chunks.append(Chunk(_name(scenario, done), done, is_due=False))
         chunks += map(_asking, cut(sweep, minutes * 60))
     return chunks
 
