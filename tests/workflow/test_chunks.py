@@ -69,6 +69,17 @@ def test_a_chunk_has_the_runs_that_fill_its_time():
     assert len(dealt[1].outputs) == 2 * (1 + len(FILES))
 
 
+def test_finished_runs_are_dealt_out_too():
+    # Snakemake asks every output of a rule for every file, so its time grows with the square of
+    # the runs of a rule.
+    seeds = list(range(1, 2 * chunks.FINISHED_RUNS + 4))
+    runs = runs_of(TEXT.replace("[1, 2, 3, 4, 5]", str(seeds)))
+    dealt = chunks.deal(workflow_of(runs), {run.folder for run in runs[:-1]})
+    assert [len(chunk.runs) for chunk in dealt] == [chunks.FINISHED_RUNS] * 2 + [2, 1]
+    assert [chunk.is_due for chunk in dealt] == [False, False, False, True]
+    assert [run.seed for chunk in dealt for run in chunk.runs] == seeds
+
+
 def test_a_chunk_asks_for_the_most_memory_and_for_the_time_of_all():
     # 4 x 2.5 million packets of 1000 B at 30 us are 300 s; two runs with ten seconds each for the
     # start, and five minutes.
