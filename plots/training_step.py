@@ -80,8 +80,8 @@ def draw_bars(ax, own, looks, model):
     ends = np.maximum(100 * least["most"], 100 * most["exposed_share"]).to_numpy()
     for row, (end, share) in enumerate(zip(ends, start, strict=True)):
         its = least.iloc[row]
-        ends_said = f"{100 * its['least']:.1f}-{100 * its['most']:.1f}"
-        draws = "" if len({*ends_said.split("-")}) == 1 else f" ({ends_said})"
+        low, high = (f"{100 * its[end]:.1f}" for end in ("least", "most"))
+        draws = "" if low == high else f" ({low}-{high})"
         ax.annotate(f"{share:.1f}{draws}", (end, row), xytext=(4, 0), textcoords="offset points",
                     va="center_baseline", fontsize=6.5)  # fmt: skip
     ax.set(xlim=(0, 1.45 * ends.max()), xlabel="exposed networking [% of the step]")

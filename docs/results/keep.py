@@ -132,7 +132,7 @@ def compare_digests(names: list[str]) -> None:
         words[word] += 1
         if word != "equal":
             print(f"{table}: {word}")
-    end(words["equal"], words["differs"], words["not made"])
+    end(words["equal"], words["differs"] + words["has no digest"], words["not made"])
 
 
 def with_further(tables: set[Path]) -> set[Path]:
