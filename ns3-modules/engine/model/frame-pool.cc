@@ -44,25 +44,27 @@ FramePool::MakeRoom()
     m_frames.Reserve(m_room);
     m_notes.Reserve(m_room);
     m_free.Reserve(m_room);
+    if (m_hops)
+    {
+        m_hops->Reserve(m_room);
+    }
 }
 
 void
 FramePool::FreeNote(FrameId id)
 {
-    m_frames[id].noted = false;
-    if (m_hops.empty() && !m_carries)
+    Frame& frame = m_frames[id];
+    if (frame.numHops > HOPS_PER_BLOCK) [[unlikely]]
     {
-        return; // nothing hangs on any note: this one need not be fetched
+        FreeMoreHops(id);
     }
-    uint32_t& first = m_notes[id].firstHop;
-    while (first != NO_HOP)
+    frame.numHops = 0;
+    if (!frame.noted || !m_carries)
     {
-        HopBlock& block = m_hops[first];
-        const uint32_t next = block.next;
-        block.next = m_freeHops;
-        m_freeHops = first;
-        first = next;
+        frame.noted = false;
+        return; // nothing hangs on the note: it need not be fetched
     }
+    frame.noted = false;
     if (const auto cargo = std::unique_ptr<FrameCargo>(m_notes[id].cargo))
     {
         cargo->OnLost();
@@ -76,6 +78,7 @@ FramePool::GiveBack()
     {
         m_frames.Clear();
         m_notes.Clear();
+        m_hops.reset();
     }
 }
 
@@ -97,63 +100,80 @@ FramePool::Unload(FrameId id)
 uint32_t
 FramePool::NewHopBlock()
 {
-    uint32_t place = m_freeHops;
-    if (place == NO_HOP)
+    if (m_freeMore.empty())
     {
-        place = static_cast<uint32_t>(m_hops.size());
-        m_hops.emplace_back();
+        m_more.emplace_back();
+        return static_cast<uint32_t>(m_more.size() - 1);
     }
-    else
-    {
-        m_freeHops = m_hops[place].next;
-    }
-    m_hops[place].n = 0;
-    m_hops[place].next = NO_HOP;
+    const uint32_t place = m_freeMore.back();
+    m_freeMore.pop_back();
     return place;
+}
+
+/// The blocks of a frame but its own are free.
+void
+FramePool::FreeMoreHops(FrameId id)
+{
+    const HopBlock* block = &(*m_hops)[id];
+    for (uint32_t hops = m_frames[id].numHops; hops > HOPS_PER_BLOCK; hops -= HOPS_PER_BLOCK)
+    {
+        m_freeMore.push_back(block->next);
+        block = &m_more[block->next];
+    }
+}
+
+/// @return the block with the last of the hops of a frame
+FramePool::HopBlock&
+FramePool::LastHopBlock(FrameId id)
+{
+    HopBlock* block = &(*m_hops)[id];
+    for (uint32_t hops = m_frames[id].numHops; hops > HOPS_PER_BLOCK; hops -= HOPS_PER_BLOCK)
+    {
+        block = &m_more[block->next];
+    }
+    return *block;
 }
 
 void
 FramePool::AddHop(FrameId id, const IntHop& hop)
 {
-    FrameNote& note = Note(id);
-    if (note.firstHop == NO_HOP)
+    if (!m_hops) [[unlikely]]
     {
-        note.firstHop = NewHopBlock();
+        m_hops.emplace(m_room, CAPACITY).UseHugePages();
     }
-    uint32_t last = note.firstHop;
-    while (m_hops[last].next != NO_HOP)
-    {
-        last = m_hops[last].next;
-    }
-    if (m_hops[last].n == m_hops[last].hops.size())
+    Frame& frame = m_frames[id];
+    NS_ASSERT_MSG(frame.numHops < MOST_HOPS, "a frame passes so few switches");
+    const uint32_t place = frame.numHops % HOPS_PER_BLOCK;
+    if (place == 0 && frame.numHops != 0) [[unlikely]]
     {
         const uint32_t more = NewHopBlock();
-        m_hops[last].next = more;
-        last = more;
+        LastHopBlock(id).next = more;
     }
-    HopBlock& block = m_hops[last];
-    block.hops[block.n++] = hop;
+    frame.numHops++;
+    LastHopBlock(id).hops[place] = hop;
 }
 
 std::span<const IntHop>
 FramePool::Hops(FrameId id) const
 {
-    const FrameNote* note = FindNote(id);
-    if (!note || note->firstHop == NO_HOP)
+    uint32_t left = m_frames[id].numHops;
+    if (left == 0)
     {
         return {};
     }
-    const HopBlock& first = m_hops[note->firstHop];
-    if (first.next == NO_HOP)
+    const HopBlock* block = &(*m_hops)[id];
+    if (left <= HOPS_PER_BLOCK)
     {
-        return {first.hops.data(), first.n};
+        return {block->hops.data(), left};
     }
     m_answer.clear();
-    for (uint32_t i = note->firstHop; i != NO_HOP; i = m_hops[i].next)
+    while (left > HOPS_PER_BLOCK)
     {
-        const HopBlock& block = m_hops[i];
-        m_answer.insert(m_answer.end(), block.hops.begin(), block.hops.begin() + block.n);
+        m_answer.insert(m_answer.end(), block->hops.begin(), block->hops.end());
+        left -= HOPS_PER_BLOCK;
+        block = &m_more[block->next];
     }
+    m_answer.insert(m_answer.end(), block->hops.begin(), block->hops.begin() + left);
     return m_answer;
 }
 
@@ -165,6 +185,10 @@ FramePool::SwapContents(FrameId a, FrameId b)
     if (m_frames[a].noted || m_frames[b].noted)
     {
         std::swap(m_notes[a], m_notes[b]);
+    }
+    if (m_frames[a].numHops != 0 || m_frames[b].numHops != 0)
+    {
+        std::swap((*m_hops)[a], (*m_hops)[b]);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,7 +44,7 @@ class FramePool
 
     void Free(FrameId id)
     {
-        if (m_frames[id].noted) [[unlikely]]
+        if (m_frames[id].noted || m_frames[id].numHops != 0) [[unlikely]]
         {
             FreeNote(id);
         }
@@ -69,7 +70,6 @@ class FramePool
             m_notes[id] = FrameNote{.stampPs = 0,
                                     .words = {},
                                     .switchWord = 0,
-                                    .firstHop = NO_HOP,
                                     .cargo = nullptr};
         }
         return m_notes[id];
@@ -82,6 +82,44 @@ class FramePool
     }
 
     void AddHop(FrameId id, const IntHop& hop); ///< Append to the hops of a frame
+
+    bool AnyHops() const ///< Some frame has ever had a hop
+    {
+        return m_hops.has_value();
+    }
+
+    /// Ask for the memory of the hop that a frame, which is at hand, gets next.
+    void FetchNextHop(FrameId id) const
+    {
+        const uint32_t place = std::min<uint32_t>(m_frames[id].numHops, HOPS_PER_BLOCK - 1);
+        const IntHop& next = (*m_hops)[id].hops[place];
+        __builtin_prefetch(&next, 1);
+        __builtin_prefetch(&next.port, 1); // may lie in the next line
+    }
+
+    /// Ask for the memory of the note and the hops of a frame, which is at hand.
+    void FetchRest(FrameId id) const
+    {
+        if (m_frames[id].noted)
+        {
+            __builtin_prefetch(&m_notes[id], 1);
+        }
+        if (m_frames[id].numHops != 0)
+        {
+            FetchHops(id);
+        }
+    }
+
+    /// Ask for the memory of the first hops of a frame.
+    void FetchHops(FrameId id) const
+    {
+        const auto* block = reinterpret_cast<const char*>(&(*m_hops)[id]);
+        for (size_t line = 0; line < sizeof(HopBlock) / 64; line++)
+        {
+            __builtin_prefetch(block + 64 * line, 1);
+        }
+    }
+
     /// @return the hops of a frame in the order of the switches, valid until the next call
     std::span<const IntHop> Hops(FrameId id) const;
     void Load(FrameId id, std::unique_ptr<FrameCargo> cargo); ///< Into a frame that has none
@@ -103,18 +141,23 @@ class FramePool
     }
 
   private:
-    /// Hops of one frame, side by side; most frames need no second block.
-    struct HopBlock
+    static constexpr uint32_t HOPS_PER_BLOCK = 6;
+    static constexpr uint32_t MOST_HOPS = 127; ///< Frame::numHops
+
+    /// Hops of one frame, side by side. The first block of a frame lies at its index, so that it
+    /// can be fetched ahead of time; few frames need another one.
+    struct alignas(64) HopBlock
     {
-        std::array<IntHop, 5> hops;
-        uint32_t n;    ///< Of them in use
-        uint32_t next; ///< Block with those that follow, NO_HOP: none
+        std::array<IntHop, HOPS_PER_BLOCK> hops;
+        uint32_t next; ///< Block in m_more with those that follow, if there are any
     };
 
     FrameId NextFree(); ///< It is taken
     void MakeRoom();    ///< For one step more
     void FreeNote(FrameId id);
     uint32_t NewHopBlock();
+    void FreeMoreHops(FrameId id);
+    HopBlock& LastHopBlock(FrameId id);
 
     static constexpr uint32_t STEP = 1U << 18;     ///< 21 MiB of address space
     static constexpr uint32_t CAPACITY = 1U << 26; ///< 2 GiB of frames, 3 GiB of notes
@@ -123,8 +166,9 @@ class FramePool
     GrowingArray<FrameId> m_free; ///< Free frames, the last one to be used next
     uint32_t m_room{STEP};        ///< Frames for which there is room
     uint32_t m_numFree{0};
-    std::vector<HopBlock> m_hops;
-    uint32_t m_freeHops{NO_HOP};          ///< Head of the list of free blocks
+    std::optional<GrowingArray<HopBlock>> m_hops; ///< Of each frame, once one has any
+    std::vector<HopBlock> m_more;                 ///< Of frames with more hops than a block holds
+    std::vector<uint32_t> m_freeMore;             ///< Of these, those of no frame
     mutable std::vector<IntHop> m_answer; ///< Of Hops
     uint32_t m_touched{0};                ///< Frames ever handed out
     bool m_carries{false};                ///< Something has ever ridden in a frame
@@ -161,6 +205,7 @@ FramePool::AllocateCopy(const Frame& frame)
     copy = frame;
     copy.next = NO_FRAME;
     copy.noted = false;
+    copy.numHops = 0;
     return id;
 }
 

@@ -64,8 +64,9 @@ struct Frame
     uint16_t ingress; ///< Port of this switch it came in by (index within the switch)
     uint8_t kind;     ///< See frame_kind
     uint8_t priority; ///< Class of its queue: 0 to 7, or a virtual lane 0 to 15
-    bool noted;       ///< Its FrameNote is in use
-    uint8_t hops;     ///< Switches passed
+    uint8_t noted : 1;   ///< Its FrameNote is in use
+    uint8_t numHops : 7; ///< IntHops that it carries: FramePool::Hops
+    uint8_t hops;        ///< Switches passed
 };
 
 static_assert(sizeof(Frame) == 32, "two frames share one cache line");
@@ -104,11 +105,8 @@ struct FrameNote
     uint64_t stampPs;    ///< When the packet was sent, or a PAUSE decided on [ps]
     uint64_t words[3];   ///< Of the transport: a bitmap, counts, credit, a range
     uint32_t switchWord; ///< Of a switch program: tag, metric, epoch
-    uint32_t firstHop;   ///< List of its IntHops in the pool, NO_HOP if it has none
     FrameCargo* cargo;   ///< Owned, null if nothing rides in it
 };
-
-constexpr uint32_t NO_HOP = 0xffffffff;
 
 } // namespace fabric
 } // namespace ns3

@@ -106,19 +106,19 @@ HeldFrames::CopyAt(uint32_t node, FrameId frameId)
     m_state.frames[copy] = m_state.frames[frameId];
     m_state.frames[copy].next = NO_FRAME;
     m_state.frames[copy].noted = false;
+    m_state.frames[copy].numHops = 0;
     m_state.frames[copy].ingress = NO_INGRESS;
     if (const FrameNote* note = m_state.frames.FindNote(frameId))
     {
         FrameNote& own = m_state.frames.Note(copy);
         own = *note;
-        own.firstHop = NO_HOP;
         own.cargo = note->cargo ? note->cargo->Copy().release() : nullptr;
-        const auto written = m_state.frames.Hops(frameId);
-        const std::vector<IntHop> hops(written.begin(), written.end()); // AddHop may move them
-        for (const IntHop& hop : hops)
-        {
-            m_state.frames.AddHop(copy, hop);
-        }
+    }
+    const auto written = m_state.frames.Hops(frameId);
+    const std::vector<IntHop> hops(written.begin(), written.end()); // AddHop may move them
+    for (const IntHop& hop : hops)
+    {
+        m_state.frames.AddHop(copy, hop);
     }
     m_state.network.nodes[node].madeFrames++;
     Hold(node, copy);

@@ -97,6 +97,7 @@ class Prefetch
         bool isSource{false};
     };
 
+    void FetchRest(const Port& port, FrameId frame) const;
     void FetchEgress(PortId egress) const;
     void FetchEnd(const Reached& end) const;
     void FetchAccount(PortId ingress) const;
@@ -128,6 +129,21 @@ Prefetch::FetchAccount(PortId ingress) const
     __builtin_prefetch(static_cast<const char*>(memory.first) + ingress * memory.bytesPerPort, 1);
 }
 
+/// Ask for what belongs to a frame that comes to a port soon, but does not lie in it: a host reads
+/// its note and all of its hops, a switch may append a hop.
+FABRIC_HOT void
+Prefetch::FetchRest(const Port& port, FrameId frame) const
+{
+    if (port.isHost)
+    {
+        m_state.frames.FetchRest(frame);
+    }
+    else if (m_state.frames.AnyHops() && m_state.frames[frame].kind == frame_kind::DATA)
+    {
+        m_state.frames.FetchNextHop(frame);
+    }
+}
+
 /// Ask for the next frame of a port and the account of the one that leaves, or for the transport.
 FABRIC_HOT void
 Prefetch::ForTransmissionDone(uint64_t key)
@@ -139,6 +155,10 @@ Prefetch::ForTransmissionDone(uint64_t key)
         const uint32_t queueClass = std::bit_width(port.queued) - 1;
         const PortQueue& queue = EgressQueues::At(m_state, portId, port, queueClass);
         __builtin_prefetch(&m_state.frames[queue.head]);
+        if (m_state.frames.AnyHops() && !port.isHost)
+        {
+            m_state.frames.FetchHops(queue.head);
+        }
     }
     if (port.crosses) [[unlikely]]
     {
@@ -170,6 +190,7 @@ Prefetch::ForArrival(uint64_t key, size_t i)
     {
         return;
     }
+    FetchRest(port, static_cast<FrameId>(key));
     if (port.isHost)
     {
         __builtin_prefetch(&m_state.messages[frame.message]);
@@ -215,6 +236,7 @@ Prefetch::ForEvent(const Event& event)
     {
         return;
     }
+    FetchRest(port, event.payload);
     if (port.isHost)
     {
         __builtin_prefetch(&m_state.messages[frame.message]);

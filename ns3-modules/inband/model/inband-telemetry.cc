@@ -45,7 +45,7 @@ InbandTelemetry::OnDeparture(PortId egress, FrameId id, uint64_t queuedBytes)
     {
         return;
     }
-    const bool isFirst = m_context->Note(id).firstHop == NO_HOP;
+    const bool isFirst = frame.numHops == 0;
     m_context->AddHop(id,
                       {.timePs = m_context->NowPs(),
                        .sentBytes = m_context->SentBytes(egress),

@@ -68,12 +68,15 @@ DomainBoundary::Post(DomainOutbox& outbox,
 {
     sent.emplace_back(delivery, m_state->frames[frameId]);
     __builtin_prefetch(sent.data() + sent.size() + 3, 1); // another core may have it
-    if (const FrameNote* note = m_state->frames.FindNote(frameId)) [[unlikely]]
+    Frame& copy = sent.back().frame;
+    if (copy.noted || copy.numHops != 0) [[unlikely]]
     {
-        sent.back().frame.next = static_cast<uint32_t>(outbox.notes.size());
+        copy.next = static_cast<uint32_t>(outbox.notes.size());
+        const FrameNote* note = m_state->frames.FindNote(frameId);
+        outbox.notes.push_back(
+            {note ? *note : FrameNote{}, static_cast<uint32_t>(outbox.hops.size())});
         const auto hops = m_state->frames.Hops(frameId);
         outbox.hops.insert(outbox.hops.end(), hops.begin(), hops.end());
-        outbox.notes.push_back({*note, static_cast<uint32_t>(outbox.hops.size())});
     }
     outbox.Expect(m_state->world.WorldOf(EnginePs(delivery.timePs)));
     m_state->frames.Free(frameId);
@@ -133,15 +136,11 @@ DomainBoundary::ImportFrame(const DomainOutbox& outbox, const Frame& frame)
     const FrameId id = m_state->frames.AllocateCopy(frame);
     if (frame.noted) [[unlikely]]
     {
-        const auto& [note, end] = outbox.notes[frame.next];
-        FrameNote& own = m_state->frames.Note(id);
-        own = note;
-        own.firstHop = NO_HOP;
-        for (uint32_t i = frame.next == 0 ? 0 : outbox.notes[frame.next - 1].endOfHops; i < end;
-             i++)
-        {
-            m_state->frames.AddHop(id, outbox.hops[i]);
-        }
+        m_state->frames.Note(id) = outbox.notes[frame.next].note;
+    }
+    for (uint32_t hop = 0; hop < frame.numHops; hop++)
+    {
+        m_state->frames.AddHop(id, outbox.hops[outbox.notes[frame.next].firstHop + hop]);
     }
     return id;
 }

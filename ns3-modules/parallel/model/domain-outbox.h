@@ -34,14 +34,14 @@ struct alignas(64) DomainOutbox
     struct SentFrame
     {
         Delivery delivery;
-        Frame frame; ///< If it is noted, `next` is the index of its note
+        Frame frame; ///< If it is noted or has hops, `next` is the index of these
     };
 
-    /// The note of a frame.
+    /// The note and the hops of a frame that has either.
     struct SentNote
     {
         FrameNote note;
-        uint32_t endOfHops; ///< Its hops are those behind the ones of the note before it
+        uint32_t firstHop; ///< Index into hops
     };
 
     std::array<std::vector<SentFrame>, Boundary::LISTS> lanes; ///< Frames of one delay: by time
