@@ -89,7 +89,28 @@ HostContext::IsDown(PortId port) const
 bool
 HostContext::ServesByRoutes(PortId port, uint32_t dst) const
 {
-    return m_numPorts == 1 || m_state->routes.IsNearest(port, dst);
+    constexpr uint32_t REACHES = 64;
+    const uint32_t place = port - m_firstPort;
+    if (place >= 64)
+    {
+        return m_state->routes.IsNearest(port, dst);
+    }
+    if (m_reach.empty())
+    {
+        m_reach.resize(REACHES);
+    }
+    Reach& reach = m_reach[dst % REACHES];
+    if (reach.dst != dst || reach.changes != m_state->reachChanges)
+    {
+        reach = {dst, m_state->reachChanges, 0, 0};
+    }
+    const uint64_t bit = uint64_t{1} << place;
+    if ((reach.asked & bit) == 0)
+    {
+        reach.asked |= bit;
+        reach.serves |= m_state->routes.IsNearest(port, dst) ? bit : 0;
+    }
+    return (reach.serves & bit) != 0;
 }
 
 uint32_t

@@ -160,7 +160,7 @@ class HostContext
     /// @return whether a port is among the nearest to a destination, by the routes in force
     bool Serves(PortId port, uint32_t dst) const
     {
-        return !m_state->reachDiffers || ServesByRoutes(port, dst);
+        return !m_state->reachDiffers || m_numPorts == 1 || ServesByRoutes(port, dst);
     }
 
     /// @return how many ports are among the nearest to a destination in the network as built
@@ -191,6 +191,15 @@ class HostContext
     CounterRandom Stream(RandomUse use, uint64_t key) const;
 
   private:
+    /// Which of the first ports lead to a destination, as far as it was asked.
+    struct Reach
+    {
+        uint32_t dst;
+        uint32_t changes; ///< EngineState::reachChanges when it was asked
+        uint64_t asked;   ///< Bit per port
+        uint64_t serves;  ///< Of these, those that are among the nearest
+    };
+
     bool ServesByRoutes(PortId port, uint32_t dst) const;
 
     EngineState* m_state;
@@ -200,6 +209,7 @@ class HostContext
     uint32_t m_numPorts;
     uint32_t m_endpoint;
     uint32_t m_host;
+    mutable std::vector<Reach> m_reach; ///< By the end of the destination's index
 };
 
 } // namespace fabric

@@ -126,6 +126,7 @@ Links::CutPort(PortId portId)
         }
     }
     port.down = true;
+    m_state.reachChanges++;
     m_wires.Changes().Cut(portId);
 }
 
@@ -158,6 +159,7 @@ Links::RestorePort(PortId portId)
         return;
     }
     port.down = false;
+    m_state.reachChanges++;
     port.paused = 0;
     if (!m_state.IsOwn(portId))
     {
@@ -174,6 +176,7 @@ Links::Reroute()
 {
     m_state.routes.Follow();
     m_state.reachDiffers = true;
+    m_state.reachChanges++;
     for (const NodeClass& owner : m_classes.nodes)
     {
         if (owner.forwarding)

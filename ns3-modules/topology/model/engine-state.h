@@ -109,6 +109,7 @@ struct EngineState
     void FindReach(uint32_t firstMessage);
 
     bool reachDiffers{false}; ///< Some port of a host does not serve some destination
+    uint32_t reachChanges{1}; ///< How often links or routes have changed
     uint32_t largestFrameBytes{MIN_FRAME_BYTES}; ///< That a transport sends all the time [byte]
 };
 
