@@ -3,10 +3,15 @@
 #include "ns3/frame-pool.h"
 #include "ns3/test.h"
 
+#include <algorithm>
 #include <fstream>
+#include <map>
+#include <random>
 #include <string>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -101,6 +106,58 @@ class FramesStayWhereTheyAre : public TestCase
     }
 };
 
+/// Frames come, get hops, swap their contents and go, at random. Oracle: a list for each frame; some
+/// frames pass more switches than lie side by side.
+class HopsStayWithTheirFrames : public TestCase
+{
+  public:
+    HopsStayWithTheirFrames()
+        : TestCase("hops of frames")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t STEPS = 200'000;
+        constexpr size_t MOST = 20;
+        FramePool pool;
+        std::map<FrameId, std::vector<uint64_t>> expected;
+        std::mt19937 random(1);
+        const auto any = [&] { return std::next(expected.begin(), random() % expected.size()); };
+        uint32_t wrong = 0;
+        for (uint64_t step = 0; step < STEPS; step++)
+        {
+            const auto what = random() % 8;
+            if (expected.size() < 2 || (what == 0 && expected.size() < 50))
+            {
+                expected[pool.Allocate()];
+            }
+            else if (what == 1)
+            {
+                const auto frame = any();
+                pool.Free(frame->first);
+                expected.erase(frame);
+            }
+            else if (what == 2)
+            {
+                const auto [a, b] = std::pair{any(), any()};
+                pool.SwapContents(a->first, b->first);
+                std::swap(a->second, b->second);
+            }
+            else if (auto& [frame, hops] = *any(); hops.size() < MOST)
+            {
+                pool.AddHop(frame, {.sentBytes = step, .port = frame});
+                hops.push_back(step);
+            }
+            const auto& [frame, hops] = *any();
+            wrong += !std::ranges::equal(pool.Hops(frame), hops, {}, &IntHop::sentBytes);
+        }
+        NS_TEST_EXPECT_MSG_EQ(wrong, 0, "hops");
+        NS_TEST_EXPECT_MSG_EQ(pool.Allocated(), expected.size(), "frames");
+    }
+};
+
 class FabricFramePoolTestSuite : public TestSuite
 {
   public:
@@ -108,6 +165,7 @@ class FabricFramePoolTestSuite : public TestSuite
         : TestSuite("fabric-frame-pool", Type::UNIT)
     {
         AddTestCase(new FramesStayWhereTheyAre, Duration::QUICK);
+        AddTestCase(new HopsStayWithTheirFrames, Duration::QUICK);
     }
 };
 
