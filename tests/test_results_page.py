@@ -133,8 +133,21 @@ def test_the_order_of_the_paper_is_that_of_every_transport():
     assert f"{faster.min():.0f} to {faster.max():.0f} % faster with the same seed" in page
     slowest = {name: of("slowest", name).set_index("seed")
                for name in ("rocev2", "rocev2_dcqcn", "infiniband")}  # fmt: skip
-    starved = 100 * slowest["rocev2_dcqcn"]["starved_share"][1]
-    assert f"for {starved:.0f} % of the time (`slow" in page
+    starved, paused = (
+        100 * slowest["rocev2_dcqcn"][f"{why}_share"] for why in ("starved", "paused")
+    )
+    assert f"nothing to send for {starved.min():.0f} to {starved.max():.0f} % of the time" in page
+    assert f"was paused for {paused.min():.0f} to {paused.max():.0f} % (`slowest.csv`)" in page
+    more = {
+        name: 100 * (by_seed[name] / by_seed["rocev2"] - 1)
+        for name in ("smartt_single", "rocev2_hpcc", "rocev2_dcqcn")
+    }
+    least, most = (-more["smartt_single"].max(), -more["smartt_single"].min())
+    assert f"SMaRTT takes {least:.0f} to {most:.0f} % less than RoCEv2" in page
+    least, most = (-more["rocev2_hpcc"].min(), more["rocev2_hpcc"].max())
+    assert f"HPCC takes {least:.0f} % less to {most:.0f} % more" in page
+    least, most = (more["rocev2_dcqcn"].min(), more["rocev2_dcqcn"].max())
+    assert f"DCQCN {least:.0f} to {most:.0f} % more" in page
     credit, pfc = (100 * slowest[name]["paused_share"] for name in ("infiniband", "rocev2"))
     assert (
         f"Its credits stop the fullest link for {credit[1]:.1f} and {credit[2]:.0f} % of the time"

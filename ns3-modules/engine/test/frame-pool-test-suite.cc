@@ -106,8 +106,8 @@ class FramesStayWhereTheyAre : public TestCase
     }
 };
 
-/// Frames come, get hops, swap their contents and go, at random. Oracle: a list for each frame; some
-/// frames pass more switches than lie side by side.
+/// Frames come, get hops, swap their contents and go, at random. Oracle: a list for each frame.
+/// Some frames pass more switches than a block has hops.
 class HopsStayWithTheirFrames : public TestCase
 {
   public:
