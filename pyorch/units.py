@@ -20,6 +20,11 @@ class Dimension(NamedTuple):
     example: str
     factors: dict[str, int]
 
+    @property
+    def one(self) -> str:
+        """Its name with the article."""
+        return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name}"
+
 
 TIME = Dimension(
     "time",
@@ -85,11 +90,11 @@ def parse(text: object, dimension: Dimension) -> int:
     shown = quoted(text)
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if text is None:
-        raise SpecError(f"nothing stands where a {dimension.name} is wanted. {advice}")
+        raise SpecError(f"nothing stands where {dimension.one} is wanted. {advice}")
     if isinstance(text, list):
         raise SpecError(f"a list of {len(text)} stands where one {dimension.name} goes. {advice}")
     if match is None or not match[2]:
-        raise SpecError(f"{shown} has no unit I can read as a {dimension.name}. {advice}")
+        raise SpecError(f"{shown} has no unit I can read as {dimension.one}. {advice}")
     number, unit = match.groups()
     if unit not in dimension.factors:
         hint = did_you_mean(re.sub("[\u00b5\u03bc]", "u", unit), dimension.factors)
@@ -98,7 +103,7 @@ def parse(text: object, dimension: Dimension) -> int:
         )
     value = _times(number, dimension.factors[unit])
     if value < 0:
-        raise SpecError(f"{shown} is negative; a {dimension.name} is 0 or more.")
+        raise SpecError(f"{shown} is negative; {dimension.one} is 0 or more.")
     if value > LARGEST:
         raise SpecError(f"{shown} is more than {LARGEST} {dimension.unit}, which 64 bits hold.")
     if value != value.to_integral_value():

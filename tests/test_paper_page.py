@@ -169,7 +169,7 @@ def test_only_nscc_depends_on_how_small_the_step_is_made():
     many = 100 * share.drop(index=ONE_PATH)
     apart = abs(many[100] - many[400])
     assert apart.idxmax() == "nscc" and apart.drop("nscc").max() < 5
-    by_400 = f"divided by 400 instead of 100 [{share.loc['nscc', 400] * 100:.0f} %]"
+    by_400 = f"divided by 400 instead of 100 {share.loc['nscc', 400] * 100:.1f}"
     assert by_400 in " ".join(README.split())
     said = " ".join(section("What single paths").split())
     settings = pd.read_csv(RESULTS / "nscc_step" / "paper" / "training_step.csv")

@@ -174,8 +174,9 @@ def by_workload(run: "RunResult") -> dict[str, str]:
         for row in run.metric("training_step").itertuples():
             name = f"step of workload {row.workload}" if len(loads) > 1 else "step"
             words[name] = _time(int(row.step_ps))
-            words["  devices compute nothing"] = f"{100 * row.exposed_share:.1f} %"
-            words["  of that, the bubble"] = f"{100 * row.bubble_share:.1f} % of the step"
+            messages = row.exposed_share - row.bubble_share
+            words["  devices wait for messages"] = f"{100 * messages:.1f} % of the step"
+            words["  for other stages (bubble)"] = f"{100 * row.bubble_share:.1f} % of the step"
     return words
 
 

@@ -88,14 +88,27 @@ def _share(setup: Setup, fabric: Fabric, tiers: int) -> float:
     """Return the exposed share when what leaves a switch shares its uplinks."""
     per_rail = setup.cluster.rack_gpus // fabric.rails
     ahead = _rate_share(fabric, per_rail, tiers)
-    return _slowed(setup, ahead, _rate_share(fabric, per_rail * setup.placement.stages, tiers))
+    far = per_rail * setup.placement.stages
+    experts = parallelism.Spread.of(setup.placement, setup.degrees.experts, "experts")
+    to_all = _all_to_all_share(fabric, far, experts.racks, tiers)
+    return _slowed(setup, ahead, _rate_share(fabric, far, tiers), to_all)
 
 
 @lru_cache(maxsize=256)
-def _slowed(setup: Setup, ahead: float, among: float) -> float:
-    """Return the exposed share where stages, and racks of a stage, get a share of their rate."""
+def _slowed(setup: Setup, ahead: float, among: float, to_all: float) -> float:
+    """Return the exposed share where messages get a share of the rate of a NIC.
+
+    Parameters
+    ----------
+    ahead, among, to_all : float
+        Of messages to the next stage, of rings of racks of a stage, and of experts [1].
+    """
     times = parallelism.stage_times(setup)
-    _, far = parallelism.expert_bytes(setup)
+    inside, outside = parallelism.expert_bytes(setup)
+    layer_expert_ps = max(
+        parallelism.transfer_ps(inside, setup.network.scale_up_bps),
+        parallelism.transfer_ps(outside, to_all * setup.network.scale_out_bps),
+    )
     shared = parallelism.Spread.of(setup.placement, setup.degrees.context, "context")
     slower = replace(
         times,
@@ -103,7 +116,7 @@ def _slowed(setup: Setup, ahead: float, among: float) -> float:
         dp2_ps=times.dp2_ps / among,
         dp4_ps=times.dp4_ps / among,
         gather_ps=times.gather_ps / among,
-        expert_ps=times.expert_ps / (among if far else 1.0),
+        expert_ps=setup.layers_per_stage * layer_expert_ps,
         context_ps=times.context_ps / (among if shared.racks > 1 else 1.0),
     )
     return float(exposed.expose(slower).share)
@@ -156,6 +169,21 @@ def _rate_share(fabric: Fabric, distance: int, tiers: int) -> float:
     for level in range(1, tiers):
         size = fabric.half**level
         shares.append(size / fabric.thinned(level) / min(size, distance))
+    return min(shares)
+
+
+def _all_to_all_share(fabric: Fabric, distance: int, racks: int, tiers: int) -> float:
+    """Return the rate of messages from each to all of some racks, over that of a NIC [1].
+
+    The racks are so many places apart. A group of s hosts below the same switches has s / distance
+    of them, one at least, so a host sends the rest of its messages out, over 1 / r of a link up.
+    """
+    shares = [1.0]
+    for level in range(1, tiers):
+        below = min(racks, max(1.0, fabric.half**level / distance))
+        if below < racks:
+            leaving = (racks - below) / (racks - 1)
+            shares.append(1 / (fabric.thinned(level) * leaving))
     return min(shares)
 
 

@@ -24,6 +24,7 @@ from pyorch.theory.memory import (
     check_fit,
     check_tensor,
     device_bytes,
+    divisors,
     place,
 )
 from pyorch.theory.schedules import STEADY, schedule
@@ -34,6 +35,8 @@ BACKWARD_RATIO = 2
 TENSOR_ALL_REDUCES = 2
 #: Pieces in which a stage reduces its gradients as its last backward pass goes on.
 PIECES = 16
+#: Numbers that a message proposes, at most.
+_MOST_SAID = 12
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,20 @@ class Setup:
         """Micro-batches that a step works on at one time: data parallelism."""
         return self.placement.replicas // self.degrees.context
 
+    def idle(self) -> str:
+        """Return which GPUs have no work, in words; nothing if all have."""
+        cluster, where = self.cluster, self.placement
+        total = cluster.n_racks * cluster.rack_gpus
+        if total == where.gpus_used:
+            return ""
+        why = []
+        racks = where.racks_per_stage_and_datacenter * cluster.datacenters * where.stages
+        if racks != cluster.n_racks:
+            why.append(f"{where.stages} stages leave {cluster.n_racks - racks:,} racks over")
+        if left := cluster.rack_gpus % self.tensor:
+            why.append(f"tensor {self.tensor} leaves {left} of the {cluster.rack_gpus} of a rack")
+        return f"{total - where.gpus_used:,} of {total:,} GPUs have no work: {', and '.join(why)}."
+
     @property
     def held_bytes(self) -> float:
         """Return what one device holds [byte]."""
@@ -103,7 +120,7 @@ class Setup:
         if degrees.experts > 1 and self.model.experts % degrees.experts:
             raise TheoryError(
                 f"{self.model.experts} experts over {degrees.experts} replicas: not whole experts."
-                f" Take a divisor: {_divisors(self.model.experts)}."
+                f" Take a divisor: {divisors(self.model.experts)}."
             )
         if degrees.schedule != STEADY:
             schedule(degrees.schedule, where.stages, self.job.micro_batches, degrees.virtual_stages)
@@ -112,7 +129,7 @@ class Setup:
         if self.layers_per_stage % degrees.virtual_stages:
             raise TheoryError(
                 f"{self.layers_per_stage} layers of a stage are not {degrees.virtual_stages} equal"
-                f" model chunks. Take a divisor: {_divisors(self.layers_per_stage)}."
+                f" model chunks. Take a divisor: {divisors(self.layers_per_stage)}."
             )
         try:
             self._check_memory()
@@ -142,10 +159,6 @@ class Setup:
         return f" Would fit: {'; '.join(found)}." if found else ""
 
 
-def _divisors(number: int) -> str:
-    return ", ".join(str(n) for n in range(1, number + 1) if number % n == 0)
-
-
 @dataclass(frozen=True)
 class Spread:
     """Where neighbours among the replicas of a stage lie: so many in a rack, and in how many."""
@@ -162,6 +175,21 @@ class Spread:
         TheoryError
             They do not divide the replicas of a rack, or its racks.
         """
+        found = cls.find(where, degree)
+        if found is None:
+            each, racks = where.rack_members, where.racks_per_stage_and_datacenter
+            can = [n for n in range(1, each * racks + 1) if cls.find(where, n)]
+            raise TheoryError(
+                f"{name} {degree}: a stage has {racks} racks (all racks over {where.stages} stages,"
+                f" rounded down) with {each} replicas each, which are not groups of {degree}. Take"
+                f" {', '.join(map(str, can[:_MOST_SAID]))}{' ...' if can[_MOST_SAID:] else ''}, or"
+                " another number of racks."
+            )
+        return found
+
+    @classmethod
+    def find(cls, where: Placement, degree: int) -> "Spread | None":
+        """Return where `degree` neighbours lie; none if the replicas are no groups of so many."""
         members = min(degree, where.rack_members)
         racks = degree // members
         if (
@@ -169,11 +197,7 @@ class Spread:
             or degree % members
             or where.racks_per_stage_and_datacenter % racks
         ):
-            raise TheoryError(
-                f"{name} {degree}: {where.racks_per_stage_and_datacenter} racks of"
-                f" {where.rack_members} replicas of a stage are not groups of so many. Take a"
-                " divisor of either, or whole racks."
-            )
+            return None
         return cls(members, racks)
 
 

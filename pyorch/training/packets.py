@@ -13,7 +13,15 @@ from pyorch.errors import TheoryError, did_you_mean, quoted
 from pyorch.spec.limits import LONGEST_NAME
 from pyorch.theory.design import Design
 from pyorch.theory.parallelism import Setup
-from pyorch.training.smaller import Smaller, delay, smaller, stages_for, topology, workload
+from pyorch.training.smaller import (
+    Smaller,
+    delay,
+    peers_for,
+    smaller,
+    stages_for,
+    topology,
+    workload,
+)
 
 _SPRAYED = {
     "transport": {
@@ -103,8 +111,8 @@ def variant(transport: str) -> tuple[str, dict]:
     if re.fullmatch(r"ns3::\w{1,50}", transport):
         return transport.removeprefix("ns3::"), {"transport": {"type": transport}}
     raise TheoryError(
-        f"--transport {quoted(transport)[1:-1]}: write {', '.join(TRANSPORTS)}, or a TypeId,"
-        f" ns3::RoceTransport.{did_you_mean(transport, TRANSPORTS)}"
+        f"--transport {quoted(transport)[1:-1]}: write {', '.join(TRANSPORTS)} (nscc: UEC), or a"
+        f" TypeId, ns3::RoceTransport.{did_you_mean(transport, TRANSPORTS)}"
     )
 
 
@@ -120,7 +128,9 @@ def step(
     """Return the step that is simulated on all of some networks; raises TheoryError if none is."""
     networks = [(one.fabric, one.tiers) for one in chosen]
     planes = max(one.fabric.planes for one in chosen)
-    return smaller(setup, peers, divide, stages_for(setup, networks), planes)
+    return smaller(
+        setup, peers_for(setup, networks, peers), divide, stages_for(setup, networks), planes
+    )
 
 
 def scenario(

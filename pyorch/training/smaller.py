@@ -5,7 +5,8 @@ Kept is all that a schedule waits for: passes, stages, replicas in a rack, what 
 and sends through each of its ports. Fewer are the racks of a stage, the devices of a tensor group,
 and, of a steady step, the stages, which do all the same. Layers and micro-batches are fewer where
 there would be too many messages; the closed form of the smaller step says what that changes. A
-network keeps, in every tier, the links out of a group of switches for each message that leaves it.
+network keeps, in every tier, the links out of a group of switches for each message that leaves it,
+and the racks below it of those that share experts: their messages do not leave it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -260,8 +261,9 @@ def topology(setup: Setup, fabric: Fabric, tiers: int, one: Smaller) -> dict:
     """Return the network of a smaller step, as a scenario has it.
 
     Each rail has the tiers and the planes of the whole network, and of every tier the links up for
-    each message that leaves a group of its switches. These are as many as the group has hosts, or
-    as lie between two peers of a ring: stages. A group is a whole pipeline, or smaller than one.
+    each message that leaves a group of its switches. Of a ring of peers these are as many as the
+    group has hosts, or as lie between two peers: stages. A group is smaller than a pipeline, or has
+    a whole one, or as many as it had of those that share experts.
 
     Raises
     ------
@@ -274,12 +276,14 @@ def topology(setup: Setup, fabric: Fabric, tiers: int, one: Smaller) -> dict:
             f"{fabric.rails} rails for racks of {devices} devices: two networks would join devices"
             f" of a rack, and packets take either. Take --rails {devices}."
         )
-    children, parents, left = [], [], one.shape.stages
-    for up in _uplinks(setup, fabric, tiers, one.shape.stages):
+    children, parents, left, below = [], [], one.shape.stages, 1
+    for level, up in enumerate(_uplinks(setup, fabric, tiers, one.shape.stages), 1):
         parents.append(_whole(up / prod(parents)))
-        children.append(min(fabric.half, left))
-        left = ceil(left / fabric.half)
-    children.append(left * one.shape.peers)
+        child, left = min(fabric.half, left), ceil(left / fabric.half)
+        peers = _peers_below(setup, fabric.half**level, one.shape.peers) if left == 1 else 1
+        children.append(child * (peers // below))
+        below = peers
+    children.append(left * one.shape.peers // below)
     rail = {"type": "clos", "children": children, "parents": parents, "planes": fabric.planes}
     return {
         "type": "rails",
@@ -289,6 +293,36 @@ def topology(setup: Setup, fabric: Fabric, tiers: int, one: Smaller) -> dict:
             "rate": f"{round(setup.network.scale_up_bps)} bit/s", "delay": delay(fabric, one),
         },
     }  # fmt: skip
+
+
+def _group(setup: Setup) -> int:
+    """Return the racks over which experts are spread."""
+    return parallelism.Spread.of(setup.placement, setup.degrees.experts, "experts").racks
+
+
+def _peers_below(setup: Setup, hosts: int, peers: int) -> int:
+    """Return how many of the racks that share experts lie below the same switches.
+
+    Parameters
+    ----------
+    hosts : int
+        Of one rail below these switches in the whole network.
+    peers : int
+        Racks of a stage of the smaller step.
+    """
+    group = _group(setup)
+    here = max(1, hosts // setup.placement.stages)
+    below = max(n for n in range(1, group + 1) if group % n == 0 and n <= here)
+    return below if peers > below else 1
+
+
+def peers_for(setup: Setup, networks: Iterable[tuple[Fabric, int]], peers: int = 2) -> int:
+    """Return racks of a stage of a smaller step: more than lie below the switches of one tier."""
+    group = _group(setup)
+    inner = [fabric.half ** (tiers - 1) for fabric, tiers in networks if tiers > 1]
+    if group > 1 and inner and max(inner) >= group * setup.placement.stages:
+        return max(peers, 2 * group)
+    return peers
 
 
 def _uplinks(setup: Setup, fabric: Fabric, tiers: int, stages: int) -> list[float]:

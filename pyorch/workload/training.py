@@ -150,15 +150,19 @@ class Params(Closed):
         return again._fits()
 
 
-def _check_groups(given: dict[str, Any], shape: dict[str, Any]) -> None:
+def _check_groups(
+    given: dict[str, Any], shape: dict[str, Any], of_preset: tuple[str, ...] = ()
+) -> None:
     """Raise FieldError unless the replicas of a stage are groups that share something."""
     peers, members = shape["peers"], shape["members"]
     for key in ("experts", "context"):
         if peers * members % given[key]:
+            whose = f", which is `{key}` of the preset" if key in of_preset else ""
             raise FieldError(
-                key, f"{peers} peers x {members} members are not groups of {given[key]}. Write a"
-                " divisor, or 1 for none.",
-            )  # fmt: skip
+                "peers" if key in of_preset else key,
+                f"{peers} peers x {members} members are not groups of {given[key]}{whose}. Write"
+                f" peers of which these are groups, or `{key}`: a divisor, or 1 for none.",
+            )
 
 
 #: Beside its shape, what the amounts of a step depend on.
@@ -186,7 +190,7 @@ def _filled(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, Any
         "context": degrees.context,
         "zero": degrees.zero,
     } | given
-    _check_groups(whole, numbers)
+    _check_groups(whole, numbers, tuple(whole.keys() - given.keys()))
     if whole["experts"] > 1 and setup.model.experts <= 1:
         raise FieldError("experts", f"{name} has none. Leave it out.")
     try:
@@ -220,10 +224,11 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     if params.first_host + shape.devices > counts["hosts"]:
         behind = f" from host {params.first_host} on" if params.first_host else ""
         raise FieldError(
-            "stages", f"{_sites(shape)}{shape.stages} stages x {shape.peers} peers x"
-            f" {shape.members} members x {shape.tensor} make {shape.devices} devices{behind}; the"
-            f" topology has {counts['hosts']}.",
-        )  # fmt: skip
+            "first_host" if shape.devices <= counts["hosts"] else "stages",
+            f"{_sites(shape)}{shape.stages} stages x {shape.peers} peers x {shape.members} members"
+            f" x {shape.tensor} of a tensor-parallel group make {shape.devices} devices{behind};"
+            f" the topology has {counts['hosts']}. Change one of these, or the topology.",
+        )
     _check_sites(params, counts)
     _check_replaced(params, network)
     per_rack = shape.members * shape.tensor

@@ -215,7 +215,7 @@ def test_trace_events_of_a_step(step, tmp_path):
 @pytest.mark.parametrize(
     "workload, message",
     [
-        ({"stages": 4}, "4 stages x 4 peers x 2 members x 4 make 128 devices; the"),
+        ({"stages": 4}, "4 stages x 4 peers x 2 members x 4 of a tensor-parallel group make 128"),
         ({"members": 1}, "workload.members: 1 x 4 devices of a rack; the racks of the topology"),
         ({"preset": "dense"}, "workload.preset: no preset 'dense'."),
         ({"experts": 3}, "workload.experts: 4 peers x 2 members are not groups of 3."),

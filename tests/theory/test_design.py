@@ -204,6 +204,33 @@ def test_the_command_marks_the_cheapest_that_is_good_enough(setup):
                "2", "--oversubscription", "4", "--planes", "4", "--rails", "72"]  # fmt: skip
     done = CliRunner().invoke(app, ["dense-100t", "--exposed", "5%", *options])
 
-    rows = [line.split(",") for line in done.output.splitlines()]
+    rows = [line.split(",") for line in done.stdout.splitlines()]
     assert [row[rows[0].index("chosen")] for row in rows[1:]] == ["", "yes"]
     assert [row[rows[0].index("oversubscription")] for row in rows[1:]] == ["4", "2"]
+
+
+def with_experts_in_eight_racks():
+    """Return a job whose racks have one replica of a stage and an eighth of the experts each."""
+    job = preset.training("mixtral-8x7b").setup
+    cluster = replace(job.cluster, n_racks=128)
+    return replace(job, tensor=8, cluster=cluster, degrees=replace(job.degrees, data=0))
+
+
+def test_experts_of_many_racks_send_out_of_a_switch_what_its_racks_do_not_keep():
+    # By hand: 32 hosts below an edge have 8 of the racks of a stage of 4, so all 8 of a group;
+    # 8 hosts have two, and six sevenths of the messages to the other seven leave.
+    job = with_experts_in_eight_racks()
+
+    assert design._all_to_all_share(Fabric(64, 1, 8, 4.0), 4, 8, 2) == 1.0
+    assert design._all_to_all_share(Fabric(16, 1, 8, 4.0), 4, 8, 3) == pytest.approx(7 / 6 / 4)
+    free, slow = (design.score(job, Fabric(chip, 1, 8, 4.0)).share for chip in (64, 16))
+    assert slow > 1.3 * free
+
+
+@pytest.mark.parametrize("oversubscription", [1.0, 2.0, 4.0])
+def test_experts_are_slowed_as_the_fluid_value_of_every_device_says(oversubscription):
+    # Headers and latencies, which the closed form leaves out, are 2 % of the fluid value.
+    job = with_experts_in_eight_racks()
+    one = design.score(job, Fabric(16, 1, 8, oversubscription))
+
+    assert 1 <= design.solved(job, [one])[0].fluid_share / one.share < 1.1

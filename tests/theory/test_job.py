@@ -168,13 +168,13 @@ REFUSED = [
     ([("parallelism.layers_per_stage", 200)],
      "200 layers of a stage are more than the 126 of the model. Take 1 to 126."),
     ([("parallelism.context", 3)],
-     "context 3: 128 racks of 1 replicas of a stage are not groups of so many."),
+     "context 3: a stage has 128 racks (all racks over 16 stages, rounded down) with 1 replicas"),
     ([("parallelism.experts", 8)], "experts 8: the model has no experts. Take 1."),
     ([("parallelism.tensor", 4), ("parallelism.data", 0)],
      "over 4 devices take 104.4 GB per device, of which 80.0 GB are usable. Raise the tensor"
      " degree, take fewer layers per stage, recompute, or shard. Would fit: tensor: 8 (52.4 GB)."),
     ([("parallelism.context", 3), ("parallelism.data", 0)],
-     "context 3: 128 racks of 1 replicas of a stage are not groups of so many."),
+     "context 3: a stage has 128 racks (all racks over 16 stages, rounded down) with 1 replicas"),
     ([("precision.activation_bytes_per_element", 60)],
      "the model does not fit: 8 layer(s) over 8 devices take 135.6 GB per device, of which 80.0 GB"
      " are usable."),
@@ -199,3 +199,20 @@ def test_experts_that_are_not_whole_are_refused():
     sets = [("model.experts", 100), ("parallelism.experts", 8)]
     with pytest.raises(PyorchError, match="100 experts over 8 replicas: not whole experts"):
         preset.training("mixtral-8x7b", sets)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, ""),
+        ({"tensor": 3}, "1,024 of 4,096 GPUs have no work: tensor 3 leaves 2 of the 8 of a rack."),
+        ({"racks": 515}, "24 of 4,120 GPUs have no work: 16 stages leave 3 racks over."),
+    ],
+)
+def test_gpus_without_work_are_said(changed, words):
+    job = preset.training("llama3-405b").setup
+    racks = changed.get("racks", 512)
+    tensor = changed.get("tensor", job.tensor)
+    job = replace(job, tensor=tensor, cluster=replace(job.cluster, n_racks=racks))
+
+    assert job.idle() == words

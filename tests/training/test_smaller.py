@@ -116,3 +116,20 @@ def test_a_scenario_has_a_case_for_each_network_and_a_variant_for_each_transport
     assert found["workload"]["divide"] == one.divide
     with pytest.raises(TheoryError, match="--transport spraid: write sprayed.*Did you mean"):
         packets.variant("spraid")
+
+
+def test_racks_that_share_experts_lie_below_one_switch_as_in_the_whole_network():
+    # By hand: stages of 4 racks' distance, experts in 8 racks. 8 hosts below an edge have two of
+    # these, 32 have all, so then two groups are simulated.
+    job = setup_of("mixtral-8x7b")
+    cluster = replace(job.cluster, n_racks=128)
+    job = replace(job, tensor=8, cluster=cluster, degrees=replace(job.degrees, data=0))
+    rails = {}
+    for chip in (16, 64):
+        network = (Fabric(chip, 1, 8, 2.0), 2)
+        peers = smaller.peers_for(job, [network])
+        one = smaller.smaller(job, peers)
+        rails[chip] = smaller.topology(job, *network, one)["rail"]
+
+    assert (rails[16]["children"], rails[16]["parents"]) == ([8, 4], [4])
+    assert (rails[64]["children"], rails[64]["parents"]) == ([32, 2], [16])

@@ -24,6 +24,7 @@ from pyorch.cli.theory.print import (
     SetOption,
     assignments,
     emit,
+    say_idle,
 )
 from pyorch.errors import TheoryError
 
@@ -90,6 +91,8 @@ def exposed(
         )
     names = preset or ["dense-100t"]
     setups = {name: presets.training(name, assignments(sets)).setup for name in names}
+    for name, setup in setups.items():
+        say_idle(name, setup)
     chosen = None if wan_model == "none" else wan_model
     if wan and chosen is None:
         chosen = model.DEFAULT_WAN_MODEL

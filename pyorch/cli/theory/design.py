@@ -17,6 +17,7 @@ from pyorch.cli.theory.print import (
     SetOption,
     assignments,
     emit,
+    say_idle,
 )
 from pyorch.errors import TheoryError, counted, quoted
 
@@ -129,6 +130,7 @@ def choose(
 
     most = most_share(exposed)
     setup = presets.training(preset, assignments(sets)).setup
+    say_idle(preset, setup)
     asked = packets.Asked(
         preset, setup, list(dict.fromkeys(transport or ["sprayed"])), peers, divide, cores
     )

@@ -6,11 +6,14 @@ import io
 import json
 import math
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pyorch.spec.overrides import parse_assignment
+
+if TYPE_CHECKING:
+    from pyorch.theory.parallelism import Setup
 
 MS, GB, GBPS = 1e9, 1e9, 1e9
 
@@ -37,6 +40,12 @@ PresetsOption = Annotated[
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Change a key of the preset: model.layers=96.")
 ]
+
+
+def say_idle(preset: str, setup: "Setup") -> None:
+    """Say on standard error if a job leaves GPUs without work."""
+    if idle := setup.idle():
+        typer.echo(f"{preset}: {idle}", err=True)
 
 
 def emit(rows: list[dict], form: Format) -> None:
