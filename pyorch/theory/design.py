@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from pyorch.errors import TheoryError
 from pyorch.theory import exposed, full_step, parallelism
+from pyorch.theory._quantities import transfer_ps
 from pyorch.theory.full_step import Fabric, Outcome
 from pyorch.theory.parallelism import Setup
 from pyorch.theory.topology_cost import Clos
@@ -106,8 +107,8 @@ def _slowed(setup: Setup, ahead: float, among: float, to_all: float) -> float:
     times = parallelism.stage_times(setup)
     inside, outside = parallelism.expert_bytes(setup)
     layer_expert_ps = max(
-        parallelism.transfer_ps(inside, setup.network.scale_up_bps),
-        parallelism.transfer_ps(outside, to_all * setup.network.scale_out_bps),
+        transfer_ps(inside, setup.network.scale_up_bps),
+        transfer_ps(outside, to_all * setup.network.scale_out_bps),
     )
     shared = parallelism.Spread.of(setup.placement, setup.degrees.context, "context")
     slower = replace(
