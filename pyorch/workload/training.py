@@ -282,6 +282,13 @@ def _check_replaced(params: Params, network: Network) -> None:
         raise FieldError("replaced", f"host {found[times > 1][0]} would be two devices.")
 
 
+def computes_on(params: Params) -> range:
+    """Return the hosts that its devices are, counted from 0; none if they are drawn."""
+    if params.placement != "packed":
+        return range(0)
+    return range(params.first_host, params.first_host + _shape(params).devices)
+
+
 def remarks(params: Params) -> tuple[str, ...]:
     """Return that messages have become too short, if dividing the step has made them so."""
     if params.divide == 1:

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is said of workloads before a run."""
+
+import pytest
+
+from pyorch.runs.remarks import remarks
+from pyorch.spec.plan import plan
+from pyorch.spec.scenario import scenario_of
+
+BASE = {
+    "name": "two",
+    "topology": {
+        "type": "rails", "devices": 1, "rail": {"type": "star", "hosts": 32},
+        "scale_up": {"rate": "7.2 Tb/s", "delay": "8 ns"},
+    },
+    "link": {"rate": "800 Gb/s", "delay": "8 ns"},
+    "switch": {"buffer": "64 MB"},
+    "transport": {"type": "ns3::SprayTransport"},
+    "stop": "100 ms",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "jobs", "hosts"),
+    [(4, None, "4 to 7"), (8, None, None), (0, {"type": "packed", "hosts": [8, 8]}, None)],
+)
+def test_jobs_that_compute_on_the_same_hosts_are_said(first, jobs, hosts):
+    step = {"type": "training", "preset": "llama3-8b", "peers": 8}
+    scenario = BASE | {"workload": [step, step | {"first_host": first}]}
+    if jobs:
+        scenario["jobs"] = jobs
+    (run,) = plan(scenario_of(scenario, "two"), "laptop", [])
+
+    said = [line for line in remarks([run]) if "compute on hosts" in line]
+    assert len(said) == (hosts is not None)
+    assert hosts is None or f"workload.0 and workload.1 both compute on hosts {hosts}." in said[0]
