@@ -317,8 +317,26 @@ def deepseek_v3():
     ]
 
 
+def gpu_rate():
+    table = shown("gpu_rate")
+    mean = table.groupby(["gpu", "variant"])["exposed_percent"].mean()
+    fast, slow = mean["moe-100t"], mean["moe_dense_fp4"]
+    ideal = table.groupby("gpu")["ideal_percent"].first()["moe_dense_fp4"]
+    single, many = slow[["rocev2", "rocev2_irn"]] - ideal, slow[["rocev2_adaptive", "sprayed"]]
+    assert f"{many['sprayed']:.1f}" == f"{many['rocev2_adaptive']:.1f}"
+    return [
+        f"RoCEv2 exposes {slow['rocev2']:.0f} % instead of {fast['rocev2']:.0f}, best effort"
+        f" {slow['rocev2_irn']:.0f} instead of {fast['rocev2_irn']:.0f} and NSCC"
+        f" {slow['nscc']:.0f} instead of {fast['nscc']:.0f}.",
+        f"sprayed packets expose {many['sprayed']:.1f} % each ({fast['rocev2_adaptive']:.0f} and"
+        f" {fast['sprayed']:.0f})",
+        f"is {single['rocev2']:.0f} and {single['rocev2_irn']:.0f} points on single paths, and"
+        f" {many.max() - ideal:.1f} points on many",
+    ]
+
+
 @pytest.mark.parametrize("answer", [
-    deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery, collision_size, where_to_spray,
+    gpu_rate, deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery, collision_size, where_to_spray,
     monitoring, tenants, placement, lost_parts, scale_up, oversubscription, queue_pairs, planes,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
 def test_an_answer_has_the_numbers_of_its_figure(answer):
