@@ -337,7 +337,8 @@ def gpu_rate():
 
 @pytest.mark.parametrize("answer", [
     gpu_rate, deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery, collision_size,
-    where_to_spray, monitoring, tenants, placement, lost_parts, scale_up, oversubscription, queue_pairs, planes,
+    where_to_spray, monitoring, tenants, placement, lost_parts, scale_up, oversubscription,
+    queue_pairs, planes,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
 def test_an_answer_has_the_numbers_of_its_figure(answer):
     text = section(answer.__name__)
