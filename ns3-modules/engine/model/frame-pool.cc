@@ -142,7 +142,8 @@ FramePool::AddHop(FrameId id, const IntHop& hop)
         m_hops.emplace(m_room, CAPACITY).UseHugePages();
     }
     Frame& frame = m_frames[id];
-    NS_ASSERT_MSG(frame.numHops < MOST_HOPS, "a frame passes so few switches");
+    NS_ABORT_MSG_IF(frame.numHops == MOST_HOPS,
+                    "More than " << MOST_HOPS << " switches write telemetry into one packet");
     const uint32_t place = frame.numHops % HOPS_PER_BLOCK;
     if (place == 0 && frame.numHops != 0) [[unlikely]]
     {
