@@ -44,9 +44,19 @@ FramePool::MakeRoom()
     m_frames.Reserve(m_room);
     m_notes.Reserve(m_room);
     m_free.Reserve(m_room);
-    if (m_hops)
+    if (AnyHops())
     {
-        m_hops->Reserve(m_room);
+        MakeRoomForHops();
+    }
+}
+
+void
+FramePool::MakeRoomForHops()
+{
+    while (m_hops.size() * STEP < m_room)
+    {
+        m_hops.push_back(std::make_unique<ReservedArray<HopBlock>>(STEP));
+        m_hops.back()->UseHugePages();
     }
 }
 
@@ -78,7 +88,7 @@ FramePool::GiveBack()
     {
         m_frames.Clear();
         m_notes.Clear();
-        m_hops.reset();
+        m_hops.clear();
     }
 }
 
@@ -114,7 +124,7 @@ FramePool::NewHopBlock()
 void
 FramePool::FreeMoreHops(FrameId id)
 {
-    const HopBlock* block = &(*m_hops)[id];
+    const HopBlock* block = &BlockOf(id);
     for (uint32_t hops = m_frames[id].numHops; hops > HOPS_PER_BLOCK; hops -= HOPS_PER_BLOCK)
     {
         m_freeMore.push_back(block->next);
@@ -126,7 +136,7 @@ FramePool::FreeMoreHops(FrameId id)
 FramePool::HopBlock&
 FramePool::LastHopBlock(FrameId id)
 {
-    HopBlock* block = &(*m_hops)[id];
+    HopBlock* block = &BlockOf(id);
     for (uint32_t hops = m_frames[id].numHops; hops > HOPS_PER_BLOCK; hops -= HOPS_PER_BLOCK)
     {
         block = &m_more[block->next];
@@ -137,9 +147,9 @@ FramePool::LastHopBlock(FrameId id)
 void
 FramePool::AddHop(FrameId id, const IntHop& hop)
 {
-    if (!m_hops) [[unlikely]]
+    if (!AnyHops()) [[unlikely]]
     {
-        m_hops.emplace(m_room, CAPACITY).UseHugePages();
+        MakeRoomForHops();
     }
     Frame& frame = m_frames[id];
     NS_ABORT_MSG_IF(frame.numHops == MOST_HOPS,
@@ -162,7 +172,7 @@ FramePool::Hops(FrameId id) const
     {
         return {};
     }
-    const HopBlock* block = &(*m_hops)[id];
+    const HopBlock* block = &BlockOf(id);
     if (left <= HOPS_PER_BLOCK)
     {
         return {block->hops.data(), left};
@@ -189,7 +199,7 @@ FramePool::SwapContents(FrameId a, FrameId b)
     }
     if (m_frames[a].numHops != 0 || m_frames[b].numHops != 0)
     {
-        std::swap((*m_hops)[a], (*m_hops)[b]);
+        std::swap(BlockOf(a), BlockOf(b));
     }
 }
 

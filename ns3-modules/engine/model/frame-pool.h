@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -85,14 +84,14 @@ class FramePool
 
     bool AnyHops() const ///< Some frame has ever had a hop
     {
-        return m_hops.has_value();
+        return !m_hops.empty();
     }
 
     /// Ask for the memory of the hop that a frame, which is at hand, gets next.
     void FetchNextHop(FrameId id) const
     {
         const uint32_t place = std::min<uint32_t>(m_frames[id].numHops, HOPS_PER_BLOCK - 1);
-        const IntHop& next = (*m_hops)[id].hops[place];
+        const IntHop& next = BlockOf(id).hops[place];
         __builtin_prefetch(&next, 1);
         __builtin_prefetch(&next.port, 1); // may lie in the next line
     }
@@ -113,7 +112,7 @@ class FramePool
     /// Ask for the memory of the first hops of a frame.
     void FetchHops(FrameId id) const
     {
-        const auto* block = reinterpret_cast<const char*>(&(*m_hops)[id]);
+        const auto* block = reinterpret_cast<const char*>(&BlockOf(id));
         for (size_t line = 0; line < sizeof(HopBlock) / 64; line++)
         {
             __builtin_prefetch(block + 64 * line, 1);
@@ -155,9 +154,15 @@ class FramePool
     FrameId NextFree(); ///< It is taken
     void MakeRoom();    ///< For one step more
     void FreeNote(FrameId id);
+    void MakeRoomForHops();
     uint32_t NewHopBlock();
     void FreeMoreHops(FrameId id);
     HopBlock& LastHopBlock(FrameId id);
+
+    HopBlock& BlockOf(FrameId id) const ///< Its own; once any frame has hops
+    {
+        return m_hops[id / STEP]->Data()[id % STEP];
+    }
 
     static constexpr uint32_t STEP = 1U << 18;     ///< 21 MiB of address space
     static constexpr uint32_t CAPACITY = 1U << 26; ///< 2 GiB of frames, 3 GiB of notes
@@ -166,9 +171,10 @@ class FramePool
     GrowingArray<FrameId> m_free; ///< Free frames, the last one to be used next
     uint32_t m_room{STEP};        ///< Frames for which there is room
     uint32_t m_numFree{0};
-    std::optional<GrowingArray<HopBlock>> m_hops; ///< Of each frame, once one has any
-    std::vector<HopBlock> m_more;                 ///< Of frames with more hops than a block holds
-    std::vector<uint32_t> m_freeMore;             ///< Of these, those of no frame
+    /// Of each frame, once one has any hops: an array for each step of frames.
+    std::vector<std::unique_ptr<ReservedArray<HopBlock>>> m_hops;
+    std::vector<HopBlock> m_more;     ///< Of frames with more hops than a block holds
+    std::vector<uint32_t> m_freeMore; ///< Of these, those of no frame
     mutable std::vector<IntHop> m_answer; ///< Of Hops
     uint32_t m_touched{0};                ///< Frames ever handed out
     bool m_carries{false};                ///< Something has ever ridden in a frame

@@ -91,8 +91,6 @@ def exposed(
         )
     names = preset or ["dense-100t"]
     setups = {name: presets.training(name, assignments(sets)).setup for name in names}
-    for name, setup in setups.items():
-        say_idle(name, setup)
     chosen = None if wan_model == "none" else wan_model
     if wan and chosen is None:
         chosen = model.DEFAULT_WAN_MODEL
@@ -137,6 +135,8 @@ def exposed(
             }
         )
     emit(rows, form)
+    for name, setup in setups.items():
+        say_idle(name, setup)
 
 
 def _inflations(texts: list[str], inflation: type) -> dict[str, float]:

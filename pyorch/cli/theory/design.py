@@ -130,7 +130,6 @@ def choose(
 
     most = most_share(exposed)
     setup = presets.training(preset, assignments(sets)).setup
-    say_idle(preset, setup)
     asked = packets.Asked(
         preset, setup, list(dict.fromkeys(transport or ["sprayed"])), peers, divide, cores
     )
@@ -164,6 +163,7 @@ def choose(
         fabrics = {one.fabric for one in scored}
         shown += [other for other in found if other.fabric not in fabrics]
     emit([_row(preset, one, one is chosen) | measured.columns(one) for one in shown], form)
+    say_idle(preset, setup)
     if form is not Format.table:
         return
     typer.echo(
