@@ -161,7 +161,7 @@ def _check_groups(
             raise FieldError(
                 "peers" if key in of_preset else key,
                 f"{peers} peers x {members} members are not groups of {given[key]}{whose}. Write"
-                f" peers of which these are groups, or `{key}`: a divisor, or 1 for none.",
+                f" peers that make such groups, or `{key}`: a divisor, or 1 for none.",
             )
 
 

@@ -66,10 +66,7 @@ class FramePool
         if (!m_frames[id].noted)
         {
             m_frames[id].noted = true;
-            m_notes[id] = FrameNote{.stampPs = 0,
-                                    .words = {},
-                                    .switchWord = 0,
-                                    .cargo = nullptr};
+            m_notes[id] = FrameNote{.stampPs = 0, .words = {}, .switchWord = 0, .cargo = nullptr};
         }
         return m_notes[id];
     }
@@ -119,7 +116,8 @@ class FramePool
         }
     }
 
-    /// @return the hops of a frame in the order of the switches, valid until the next call
+    /// @return the hops of a frame in the order of the switches, valid until the next call; hops of
+    /// other frames may be appended meanwhile
     std::span<const IntHop> Hops(FrameId id) const;
     void Load(FrameId id, std::unique_ptr<FrameCargo> cargo); ///< Into a frame that has none
     std::unique_ptr<FrameCargo> Unload(FrameId id);           ///< Out of a frame; null: it has none
@@ -173,8 +171,8 @@ class FramePool
     uint32_t m_numFree{0};
     /// Of each frame, once one has any hops: an array for each step of frames.
     std::vector<std::unique_ptr<ReservedArray<HopBlock>>> m_hops;
-    std::vector<HopBlock> m_more;     ///< Of frames with more hops than a block holds
-    std::vector<uint32_t> m_freeMore; ///< Of these, those of no frame
+    std::vector<HopBlock> m_more;         ///< Of frames with more hops than a block holds
+    std::vector<uint32_t> m_freeMore;     ///< Of these, those of no frame
     mutable std::vector<IntHop> m_answer; ///< Of Hops
     uint32_t m_touched{0};                ///< Frames ever handed out
     bool m_carries{false};                ///< Something has ever ridden in a frame

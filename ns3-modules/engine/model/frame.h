@@ -53,17 +53,17 @@ constexpr uint16_t FREE = 1 << 9;             ///< From this bit up: free for th
  */
 struct Frame
 {
-    FrameId next;     ///< Next frame of the same queue
-    uint32_t message; ///< Message it belongs to (dense index)
-    uint32_t dst;     ///< Destination host (dense index)
-    uint32_t packet;  ///< Packet number within the message, "PSN"
-    uint32_t aux;     ///< Free for the transport, for example a cumulative acknowledgement
-    uint16_t flags;   ///< See frame_flag
-    uint16_t entropy; ///< Path hash input, for example the UDP source port
-    uint16_t bytes;   ///< Size without preamble and gap [byte]
-    uint16_t ingress; ///< Port of this switch it came in by (index within the switch)
-    uint8_t kind;     ///< See frame_kind
-    uint8_t priority; ///< Class of its queue: 0 to 7, or a virtual lane 0 to 15
+    FrameId next;        ///< Next frame of the same queue
+    uint32_t message;    ///< Message it belongs to (dense index)
+    uint32_t dst;        ///< Destination host (dense index)
+    uint32_t packet;     ///< Packet number within the message, "PSN"
+    uint32_t aux;        ///< Free for the transport, for example a cumulative acknowledgement
+    uint16_t flags;      ///< See frame_flag
+    uint16_t entropy;    ///< Path hash input, for example the UDP source port
+    uint16_t bytes;      ///< Size without preamble and gap [byte]
+    uint16_t ingress;    ///< Port of this switch it came in by (index within the switch)
+    uint8_t kind;        ///< See frame_kind
+    uint8_t priority;    ///< Class of its queue: 0 to 7, or a virtual lane 0 to 15
     uint8_t noted : 1;   ///< Its FrameNote is in use
     uint8_t numHops : 7; ///< IntHops that it carries: FramePool::Hops
     uint8_t hops;        ///< Switches passed

@@ -114,9 +114,7 @@ HeldFrames::CopyAt(uint32_t node, FrameId frameId)
         own = *note;
         own.cargo = note->cargo ? note->cargo->Copy().release() : nullptr;
     }
-    const auto written = m_state.frames.Hops(frameId);
-    const std::vector<IntHop> hops(written.begin(), written.end()); // AddHop may move them
-    for (const IntHop& hop : hops)
+    for (const IntHop& hop : m_state.frames.Hops(frameId))
     {
         m_state.frames.AddHop(copy, hop);
     }
