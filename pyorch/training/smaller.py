@@ -280,7 +280,8 @@ def topology(setup: Setup, fabric: Fabric, tiers: int, one: Smaller) -> dict:
     for level, up in enumerate(_uplinks(setup, fabric, tiers, one.shape.stages), 1):
         parents.append(_whole(up / prod(parents)))
         child, left = min(fabric.half, left), ceil(left / fabric.half)
-        peers = _peers_below(setup, fabric.half**level, one.shape.peers) if left == 1 else 1
+        whole = fabric.half**level // setup.placement.stages if left == 1 else 1
+        peers = _peers_below(_group(setup), min(whole, one.shape.peers - 1), below)
         children.append(child * (peers // below))
         below = peers
     children.append(left * one.shape.peers // below)
@@ -300,20 +301,20 @@ def _group(setup: Setup) -> int:
     return parallelism.Spread.of(setup.placement, setup.degrees.experts, "experts").racks
 
 
-def _peers_below(setup: Setup, hosts: int, peers: int) -> int:
-    """Return how many of the racks that share experts lie below the same switches.
+def _peers_below(group: int, most: int, least: int) -> int:
+    """Return how many of the racks that share experts lie below the same switches: a whole part.
 
     Parameters
     ----------
-    hosts : int
-        Of one rail below these switches in the whole network.
-    peers : int
-        Racks of a stage of the smaller step.
+    group : int
+        These racks.
+    most : int
+        That lie there in the whole network, but fewer than there are.
+    least : int
+        That lie below one of these switches already, of which it is a whole number.
     """
-    group = _group(setup)
-    here = max(1, hosts // setup.placement.stages)
-    below = max(n for n in range(1, group + 1) if group % n == 0 and n <= here)
-    return below if peers > below else 1
+    parts = [n for n in range(least, most + 1, least) if group % n == 0]
+    return max(parts, default=least)
 
 
 def peers_for(setup: Setup, networks: Iterable[tuple[Fabric, int]], peers: int = 2) -> int:

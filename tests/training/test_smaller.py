@@ -2,6 +2,7 @@
 """What a smaller step keeps of a whole one, and a smaller network of the whole network."""
 
 from dataclasses import replace
+from math import prod
 
 import pytest
 
@@ -133,3 +134,26 @@ def test_racks_that_share_experts_lie_below_one_switch_as_in_the_whole_network()
 
     assert (rails[16]["children"], rails[16]["parents"]) == ([8, 4], [4])
     assert (rails[64]["children"], rails[64]["parents"]) == ([32, 2], [16])
+
+
+@pytest.mark.parametrize("chip", [8, 16, 24, 48, 64])
+@pytest.mark.parametrize("racks", [32, 128])
+def test_a_network_of_a_smaller_step_has_a_host_for_each_of_its_devices(chip, racks):
+    # Groups of 8 racks below switches of 4 to 32 ports down, nested in two and three tiers.
+    job = setup_of("mixtral-8x7b")
+    cluster = replace(job.cluster, n_racks=racks)
+    job = replace(job, tensor=8, cluster=cluster, degrees=replace(job.degrees, data=0))
+    for tiers in (1, 2, 3):
+        network = (Fabric(chip, 1, 8), tiers)
+        one = smaller.smaller(job, smaller.peers_for(job, [network]))
+        children = smaller.topology(job, *network, one)["rail"]["children"]
+        assert prod(children) == one.shape.stages * one.shape.peers
+
+
+def test_racks_below_a_switch_are_whole_parts_of_those_below_the_next():
+    # Of 12 racks 5 lie below an edge, so 4; of 8 below the next tier then 4, for 6 are not whole
+    # fours. With 7 of 8 that is 4 as well.
+    assert smaller._peers_below(12, 5, 1) == 4
+    assert smaller._peers_below(12, 8, 4) == 4
+    assert smaller._peers_below(8, 7, 1) == 4
+    assert smaller._peers_below(1, 100, 1) == 1
