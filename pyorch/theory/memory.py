@@ -204,11 +204,6 @@ def smallest_tensor(stage_bytes: float, cluster: Cluster, *, must_divide_rack: b
     )
 
 
-def divisors(number: int) -> str:
-    """Return the divisors of a number, in words."""
-    return ", ".join(str(n) for n in range(1, number + 1) if number % n == 0)
-
-
 def check_tensor(cluster: Cluster, tensor: int) -> None:
     """Raise TheoryError if a tensor group of this size does not exist."""
     if tensor > cluster.rack_gpus:

@@ -24,7 +24,6 @@ from pyorch.theory.memory import (
     check_fit,
     check_tensor,
     device_bytes,
-    divisors,
     place,
 )
 from pyorch.theory.schedules import STEADY, schedule
@@ -120,7 +119,7 @@ class Setup:
         if degrees.experts > 1 and self.model.experts % degrees.experts:
             raise TheoryError(
                 f"{self.model.experts} experts over {degrees.experts} replicas: not whole experts."
-                f" Take a divisor: {divisors(self.model.experts)}."
+                f" Take a divisor: {_divisors(self.model.experts)}."
             )
         if degrees.schedule != STEADY:
             schedule(degrees.schedule, where.stages, self.job.micro_batches, degrees.virtual_stages)
@@ -129,7 +128,7 @@ class Setup:
         if self.layers_per_stage % degrees.virtual_stages:
             raise TheoryError(
                 f"{self.layers_per_stage} layers of a stage are not {degrees.virtual_stages} equal"
-                f" model chunks. Take a divisor: {divisors(self.layers_per_stage)}."
+                f" model chunks. Take a divisor: {_divisors(self.layers_per_stage)}."
             )
         try:
             self._check_memory()
@@ -157,6 +156,10 @@ class Setup:
                     other.check()
                     found.append(f"{words} ({other.held_bytes / 1e9:,.1f} GB)")
         return f" Would fit: {'; '.join(found)}." if found else ""
+
+
+def _divisors(number: int) -> str:
+    return ", ".join(str(n) for n in range(1, number + 1) if number % n == 0)
 
 
 @dataclass(frozen=True)
