@@ -229,8 +229,8 @@ def test_experts_of_many_racks_send_out_of_a_switch_what_its_racks_do_not_keep()
 
 @pytest.mark.parametrize("oversubscription", [1.0, 2.0, 4.0])
 def test_experts_are_slowed_as_the_fluid_value_of_every_device_says(oversubscription):
-    # Headers and latencies, which the closed form leaves out, make the fluid value larger: 6 to 8 %.
-    # Rings in place of an all-to-all would be 30 % below it at 2:1.
+    # Headers and latencies, which the closed form leaves out, make the fluid value 6 to 8 % larger.
+    # Rings in place of an all-to-all would leave it a quarter below.
     job = with_experts_in_eight_racks()
     one = design.score(job, Fabric(16, 1, 8, oversubscription))
 
