@@ -11,10 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyorch.theory import exposed, preset
+from pyorch.render.tables import input_tables
+from pyorch.runs.choose import choose
+from pyorch.theory import exposed, golden, parallelism, preset
 
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = DOCS / "results"
+SCENARIOS = DOCS.parent / "scenarios"
 PAGE = (DOCS / "paper.md").read_text()
 README = (DOCS.parent / "README.md").read_text()
 FIRST_PAGE = (DOCS / "index.md").read_text()
@@ -128,10 +131,10 @@ def test_what_single_and_many_paths_expose_of_the_moe_step_is_in_the_tables():
     step = whole_step().query("case == 'moe'").set_index("variant")["exposed_share"] * 100
     alone = communications().query("preset == 'moe-100t'").set_index("variant")["larger"]
     said = []
-    for share, apart, n_many in ((step, ["nscc"], 9), (alone, [], 8)):
+    for share, left_out, n_many in ((step, ["nscc"], 9), (alone, [], 8)):
         is_one = share.index.isin(ONE_PATH)
         assert (is_one.sum(), (~is_one).sum()) == (5, n_many)
-        many = share[~is_one].drop(apart)
+        many = share[~is_one].drop(left_out)
         said += [f"{part.min():.0f} to {part.max():.0f}" for part in (share[is_one], many)]
     one, many, one_alone, many_alone = said
     nscc = f"NSCC {step['nscc']:.0f}"
@@ -151,8 +154,12 @@ def test_what_single_and_many_paths_expose_of_the_moe_step_is_in_the_tables():
         f"{part.min():.1f} to {part.max():.1f}"
         for part in (by_pipeline[is_one], by_pipeline[~is_one].drop("optimal"))
     )
+    ideal = f"{by_pipeline['optimal']:.1f}"
+    settings = pd.read_csv(RESULTS / "nscc_step" / "paper" / "training_step.csv")
+    by_100 = settings[(settings["variant"] == "rocev2_star") & (settings["workload.divide"] == 100)]
+    apart = by_100["exposed_share"].mean()  # each rail is one switch: no two messages meet
     for row in (
-        f"| ideal network | 20 | {by_pipeline['optimal']:.1f} | | |",
+        f"| ideal network | 20 | {ideal} | {ideal} | {100 * apart:.1f} |",
         f"| packets on many paths | | {paper_many} | {many_alone} | {many}, {nscc} |",
         f"| one path for a message | 25 | {paper_one} | {one_alone} | {one} |",
     ):
@@ -169,8 +176,6 @@ def test_only_nscc_depends_on_how_small_the_step_is_made():
     many = 100 * share.drop(index=ONE_PATH)
     apart = abs(many[100] - many[400])
     assert apart.idxmax() == "nscc" and apart.drop("nscc").max() < 5
-    by_400 = f"divided by 400 instead of 100 {share.loc['nscc', 400] * 100:.1f}"
-    assert by_400 in " ".join(README.split())
     said = " ".join(section("What single paths").split())
     settings = pd.read_csv(RESULTS / "nscc_step" / "paper" / "training_step.csv")
     draws = 100 * settings.pivot_table(
@@ -196,6 +201,49 @@ def test_the_first_page_says_how_far_the_slowest_transfers_of_figure_5_are_from_
         " a hash puts several on one link. With packets on many paths it is at most"
         f" {np.ceil(100 * (over[~is_one].max() - 1)):.0f} % above the optimum."
     ) in " ".join(FIRST_PAGE.split())
+
+
+def test_the_step_that_is_simulated_is_the_scenarios_beside_the_papers():
+    setup = preset.training("moe-100t").setup
+    where, times, net = setup.placement, parallelism.stage_times(setup), setup.network
+    (run,) = choose(
+        SCENARIOS / "training_step.yaml", scale="paper", variant="sprayed", case="moe", seed=1,
+        sets=[("workload.divide", 100)],
+    )  # fmt: skip
+    shape, sent = run.spec.workload[0].params, np.unique(input_tables(run.spec)["flows"]["bytes"])
+    chunks = shape.chunks
+    racks, members, tensor = where.racks_per_stage_and_datacenter, where.rack_members, setup.tensor
+    between = times.dp4_ps * net.scale_out_bps / 8e12 / chunks / (racks - 1)
+    inside = times.dp5_ps * net.scale_up_bps / 8e12 / chunks / (members - 1)
+    halves = times.tensor_ps * net.scale_up_bps / 8e12 / 2
+    stages = times.pipeline_ps * net.scale_out_bps / 8e12
+    said = rows("What single paths", 3)
+
+    def both(name):
+        return [float(re.search(r"[\d.]+", cell)[0]) for cell in said[name]]
+
+    assert both("devices")[1] == shape.stages * shape.peers * shape.members * shape.tensor
+    assert said["tensor-parallel group"] == [
+        f"{tensor} devices, {members} groups in a rack",
+        f"{shape.tensor} devices, {shape.members} groups in a rack",
+    ]
+    assert both("pipeline stages, of one layer") == [where.stages, shape.stages]
+    assert both("racks of a stage") == [racks, shape.peers]
+    four = [stages, between, halves / (2 * (tensor - 1))]
+    names = [
+        "message between stages", "message of a ring between racks, in 8 chunks",
+        "message of tensor parallelism",
+    ]  # fmt: skip
+    for name, real, small in zip(names, four, sent[[0, 1, 2]], strict=True):
+        assert both(name) == pytest.approx([real / 1e6, small / 1e6], rel=3e-3)
+    name = "message of a ring in the rack, in 8 chunks"
+    assert both(name) == pytest.approx([inside / 1e6, sent[3] / 1e6], rel=3e-3)
+
+
+def test_all_numbers_that_the_model_misses_are_in_one_table():
+    missed = [row for row in golden.rows() if row.status in ("DEVIATES", "ANCHOR_MISS")]
+    said = rows("What is missed")
+    assert len(said) == len(missed) + 2  # and two rows of figure 5, which the model has not
 
 
 def test_readings_of_the_wide_area_are_the_models():
@@ -231,8 +279,8 @@ def test_how_much_longer_the_whole_step_takes_on_one_path_is_in_its_table():
     ratio = pd.DataFrame({name: time[ONE_PATH] / ps for name, ps in many.items()})
     nscc, others = ratio["nscc"], ratio.drop(columns="nscc").to_numpy()
     assert (
-        f"The whole step takes {others.min():.1f} to {others.max():.1f} times as long on one path"
-        f" as on many (NSCC: {nscc.min():.1f} to {nscc.max():.1f} times)."
+        f"the step takes {others.min():.1f} to {others.max():.1f} times as long on one path as on"
+        f" many (NSCC: {nscc.min():.1f} to {nscc.max():.1f} times)."
     ) in " ".join(README.split())
 
 
