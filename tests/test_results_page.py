@@ -3,7 +3,7 @@
 
 import re
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from runpy import run_path
 
@@ -449,7 +449,7 @@ def claims():
     yield f"We are {100 * (1 - here_ms / 9):.0f} % below."
     beyond = loads_ms.iloc[0] - 7 * wire_ms
     more = [f"{100 * (9 / (n * wire_ms + beyond) - 1):.0f} %" for n in (7, 8)]
-    yield f"draw of 7 it takes PFC that costs {more[0]}, on 8 it takes {more[1]}."
+    yield f"the likeliest draw, PFC would have to add {more[0]}, with 8 flows {more[1]}."
     assert round(1 / chance_in_leaf_spine(128, 64, 64)[9:].sum(), -1) == 90  # "one in ninety"
     over = spray["over_optimal_p100"]
     spread = -(-1e4 * (over.max() / over.min() - 1) // 1) / 100  # rounded up
@@ -667,14 +667,39 @@ def test_a_digest_is_of_what_does_not_depend_on_the_machine(tmp_path, monkeypatc
     kept = pd.DataFrame({"table": ["a.csv", "b.csv", "c.csv"], "sha256": its})
     kept.to_csv(tmp_path / "laptop.csv", index=False)
     names = keep["compare_digests"].__globals__
-    monkeypatch.setitem(names, "LAPTOP", tmp_path / "laptop.csv")
+    monkeypatch.setitem(names, "DIGESTS", {"laptop": tmp_path / "laptop.csv"})
     rows = pd.DataFrame(made.items(), columns=["table", "sha256"])
-    monkeypatch.setitem(names, "digests", lambda _: rows)
+    monkeypatch.setitem(names, "digests", lambda *_: rows)
     with pytest.raises(SystemExit, match="1"):
-        keep["compare_digests"]([])
+        keep["compare_digests"]([], "laptop")
     assert capsys.readouterr().out.splitlines() == [
         "b.csv: differs",
         "c.csv: not made",
         "d.csv: has no digest",
         "1 tables equal, 2 differ, 1 not made",
     ]
+
+
+def test_the_table_of_whole_steps_shows_what_was_measured():
+    steps = pd.read_csv(RESULTS / "training_step.csv").query("n_seeds > 0")
+    page = PAGE.partition("## How much does a whole step expose?")[2].partition("\n## ")[0]
+    rows = []
+    for label, its in steps.groupby("label", sort=False):
+        cells = []
+        for case, divide in product(("moe", "dense"), (100, 400)):
+            one = its[(its["case"] == case) & (its["workload.divide"] == divide)]
+            mean, least, most = (
+                f"{100 * one[name].item():.1f}" for name in ("exposed_share", "least", "most")
+            )
+            cells.append(mean if least == most else f"{mean} ({least} to {most})")
+        rows.append(f"| {label} | {' | '.join(cells)} |")
+    assert [line for line in page.splitlines() if line[:1] == "|"][2:] == rows
+
+
+def test_the_page_for_evaluators_says_how_much_a_first_run_makes():
+    page = " ".join((ROOT / "docs" / "artifact.md").read_text().split())
+    digests = {scale: pd.read_csv(RESULTS / f"{scale}.csv") for scale in ("smoke", "laptop")}
+    assert len({len(table) for table in digests.values()}) == 1
+    assert f"--scale smoke # {len(digests['smoke'])} tables equal, 0 differ" in page
+    n_figures = len([*(ROOT / "plots").glob("[!_]*.py")])
+    assert f"`figures/smoke` then has {n_figures} figures" in page

@@ -5,6 +5,7 @@ make figures SCALE=paper && python docs/results/keep.py --compare
 python docs/results/keep.py --compare figure_6     # this figure and the tables behind it
 python docs/results/keep.py                        # overwrites; all runs must be of one commit
 make figures && python docs/results/keep.py --compare --scale laptop    # digests in laptop.csv
+make figures SCALE=smoke && python docs/results/keep.py --compare --scale smoke
 """
 
 import argparse
@@ -22,8 +23,8 @@ from pyorch.figures import need_path, read_needs
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCALE = "paper"
-#: Of the other scale only the digests of the tables are kept.
-LAPTOP = HERE / "laptop.csv"
+#: Of the other scales only the digests of the tables are kept.
+DIGESTS = {scale: HERE / f"{scale}.csv" for scale in ("smoke", "laptop")}
 LICENCE = "GPL-2.0-only"
 #: Not compared: what a run cost, which differs on every machine, and its name, of its whole spec.
 LEFT_OUT = ["run", "cpu_s", "peak_memory_mb"]
@@ -109,10 +110,10 @@ def digest(table: pd.DataFrame) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def digests(names: list[str]) -> pd.DataFrame:
-    """Return the digests of the tables behind figures and of what is drawn, at laptop scale."""
-    plots, tables = chosen(names, LAPTOP.stem)
-    tables |= {Path("figures") / LAPTOP.stem / f"{plot.stem}.csv" for plot in plots}
+def digests(names: list[str], scale: str) -> pd.DataFrame:
+    """Return the digests of the tables behind figures and of what is drawn at a scale."""
+    plots, tables = chosen(names, scale)
+    tables |= {Path("figures") / scale / f"{plot.stem}.csv" for plot in plots}
     rows = [
         (str(table), digest(pd.read_csv(ROOT / table, dtype=str, keep_default_na=False)))
         if (ROOT / table).exists()
@@ -122,11 +123,11 @@ def digests(names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["table", "sha256"])
 
 
-def compare_digests(names: list[str]) -> None:
-    """Print which tables of laptop scale are not those whose digests are kept."""
-    kept = pd.read_csv(LAPTOP).set_index("table")["sha256"]
+def compare_digests(names: list[str], scale: str) -> None:
+    """Print which tables of a scale are not those whose digests are kept."""
+    kept = pd.read_csv(DIGESTS[scale]).set_index("table")["sha256"]
     words: Counter[str] = Counter()
-    for table, found in digests(names).itertuples(index=False):
+    for table, found in digests(names, scale).itertuples(index=False):
         same = {kept.get(table): "equal", "not made": "not made"}
         word = same.get(found, "differs" if table in kept else "has no digest")
         words[word] += 1
@@ -175,16 +176,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help="all without any")
     parser.add_argument("--compare", action="store_true", help="write nothing; print differences")
-    parser.add_argument("--scale", choices=[SCALE, LAPTOP.stem], default=SCALE)
+    parser.add_argument("--scale", choices=[SCALE, *DIGESTS], default=SCALE)
     given = parser.parse_args()
     if given.scale == SCALE:
         (compare if given.compare else keep)(given.figures)
     elif given.compare:
-        compare_digests(given.figures)
+        compare_digests(given.figures, given.scale)
     elif given.figures:
         parser.error("digests are written for all figures at once; name none")
-    elif (missing := digests([]).query("sha256 == 'not made'")).empty:
-        digests([]).to_csv(LAPTOP, index=False, lineterminator="\n")
+    elif (missing := (made := digests([], given.scale)).query("sha256 == 'not made'")).empty:
+        made.to_csv(DIGESTS[given.scale], index=False, lineterminator="\n")
     else:
         parser.error(f"make figures first: {', '.join(missing['table'])} is not made")
 

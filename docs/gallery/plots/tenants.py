@@ -3,8 +3,8 @@
 
 Left: the step beside the service over the step alone. Right: the transfer of keys and values that
 99 % do not exceed, over that alone. Bars: mean of five draws of hosts, each a point. In turn: one
-packet of each priority after the other. Messages have other draws of their paths beside others, so
-less than 1 is possible.
+packet of each priority after the other. Transfers have other draws of their paths beside the
+step than alone, so less than 1 is possible.
 """
 
 from pyorch import figures
