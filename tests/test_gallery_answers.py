@@ -4,6 +4,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -348,8 +349,29 @@ def cable_length():
     ]
 
 
+def fabrics():
+    table = shown("fabrics")
+    by = table.groupby(["traffic", "variant", "network"])["over_least"].mean()
+    ring, exchange = by["ring"], by["exchange"]
+    many = by.unstack("variant")[["nscc", "sprayed"]]
+    single, adaptive = exchange["rocev2"], exchange["rocev2_adaptive"]
+    assert ring["rocev2", "rails"] == ring["rocev2", "rails, no spines"]
+    assert abs(ring["rocev2_dcqcn"] / ring["rocev2"] - 1)[["racks", "rails"]].max() < 0.05
+    assert (by[:, "rocev2_dcqcn", "four planes"] > by[:, "rocev2", "four planes"]).all()
+    assert adaptive["four planes"] > 0.99 * single["four planes"]
+    spines = single.drop("rails, no spines")
+    return [
+        f"takes {ring['rocev2', 'rails']:.2f} times its bytes, where racks take"
+        f" {ring['rocev2', 'racks']:.1f} times and four planes"
+        f" {ring['rocev2', 'four planes']:.1f} times",
+        f"within {np.ceil(100 * (many.max().max() - 1) - 0.5):.0f} % of the bytes",
+        f"takes {ring['rocev2_adaptive', 'racks']:.2f} and {adaptive['racks']:.2f} times the bytes",
+        f"costs less: {spines.min():.1f} to {spines.max():.1f} times",
+    ]
+
+
 @pytest.mark.parametrize("answer", [
-    cable_length, gpu_rate, deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery,
+    fabrics, cable_length, gpu_rate, deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery,
     collision_size, where_to_spray, monitoring, tenants, placement, lost_parts, scale_up,
     oversubscription, queue_pairs, planes,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
