@@ -172,11 +172,14 @@ def by_workload(run: "RunResult") -> dict[str, str]:
             words[f"workload {index}, {load.type}"] = _time(took)
     if "tasks" in run.tables and flows["receiver_end_ps"].notna().all():
         for row in run.metric("training_step").itertuples():
-            name = f"step of workload {row.workload}" if len(loads) > 1 else "step"
-            words[name] = _time(int(row.step_ps))
+            several = len(loads) > 1
+            words[f"step of workload {row.workload}" if several else "step"] = _time(row.step_ps)
+            whose = f"  workload {row.workload}: " if several else "  "
             messages = row.exposed_share - row.bubble_share
-            words["  devices wait for messages"] = f"{100 * messages:.1f} % of the step"
-            words["  for other stages (bubble)"] = f"{100 * row.bubble_share:.1f} % of the step"
+            words[f"{whose}devices wait for messages"] = f"{100 * messages:.1f} % of the step"
+            words[f"{whose}for other stages (bubble)"] = (
+                f"{100 * row.bubble_share:.1f} % of the step"
+            )
     return words
 
 

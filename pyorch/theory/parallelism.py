@@ -281,10 +281,11 @@ def tensor_volume_bytes(setup: Setup) -> Real:
 
 
 def wan_pair_bytes(setup: Setup) -> Real:
-    """Return what a device exchanges with its twin in the other data centre [byte]: g / (t m n)."""
-    placement = setup.placement
-    per_device = gradient_bytes(setup) / (placement.tensor * placement.rack_members)
-    return per_device / placement.racks_per_stage_and_datacenter
+    """Return what a device exchanges with its twin in the other data centre [byte].
+
+    Without experts spread over replicas g / (t m n); routed experts have fewer replicas.
+    """
+    return sum(one.gradient_bytes / (one.members * one.racks) for one in reductions(setup))
 
 
 def ring_ps(size_bytes: Real, members: Real, rate_bps: Real, passes: int) -> Real:

@@ -93,29 +93,12 @@ def smaller(
     all_stages = setup.placement.stages
     stages = min(stages or 2, all_stages) if setup.degrees.schedule == STEADY else all_stages
     members, tensor = setup.placement.rack_members, min(tensor, setup.tensor)
-    shape = Shape(stages, _peers(setup, peers), members, tensor)
-    whole = float(exposed.expose_setup(setup).share)
-    few, least = [], 0
-    for layers in range(1, setup.layers_per_stage // setup.degrees.virtual_stages + 1):
-        for micro_batches in _micro_batches(setup):
-            messages = _messages(setup, shape, layers, micro_batches)
-            if messages <= MOST_MESSAGES:
-                few.append(_step(setup, shape, layers, micro_batches, messages))
-                break
-            least = min(least or messages, messages)
-    if not few:
-        raise TheoryError(
-            f"the smallest step has {least:,} messages on {shape.devices:,} devices; at most"
-            f" {MOST_MESSAGES:,} are simulated. Take fewer stages, or experts in fewer racks."
-        )
-    best = min(few, key=lambda one: (max(ALIKE, abs(one.share - whole)), one.messages))
-    if abs(best.share - whole) > CLOSE:
-        raise TheoryError(
-            f"of the steps with at most {MOST_MESSAGES:,} messages the closest has"
-            f" {best.micro_batches} micro-batches and {best.layers} layers in a model chunk, and"
-            f" exposes {100 * best.share:.1f} % in place of {100 * whole:.1f} %. Take fewer"
-            " micro-batches or stages."
-        )
+    *others, last = [Shape(stages, racks, members, tensor) for racks in _peers(setup, peers)]
+    best = None
+    for shape in others:
+        with suppress(TheoryError):
+            best = _closest(setup, shape)
+    best = best or _closest(setup, last)
     if divide is None:
         divide = _divided(setup, best, planes)
     return replace(best, divide=divide, bare_ps=best.bare_ps / divide)
@@ -153,15 +136,52 @@ def _whole(links: float) -> int:
     return max(1, round(links))
 
 
-def _peers(setup: Setup, peers: int) -> int:
-    """Return racks of a stage: whole groups that share experts, or a sequence."""
+def _closest(setup: Setup, shape: Shape) -> Smaller:
+    """Return the step of some devices whose share is closest to that of the whole one, undivided.
+
+    Raises
+    ------
+    TheoryError
+        None with few enough messages is close enough.
+    """
+    whole = float(exposed.expose_setup(setup).share)
+    few, least = [], 0
+    for layers in range(1, setup.layers_per_stage // setup.degrees.virtual_stages + 1):
+        for micro_batches in _micro_batches(setup):
+            messages = _messages(setup, shape, layers, micro_batches)
+            if messages <= MOST_MESSAGES:
+                few.append(_step(setup, shape, layers, micro_batches, messages))
+                break
+            least = min(least or messages, messages)
+    if not few:
+        raise TheoryError(
+            f"the smallest step has {least:,} messages on {shape.devices:,} devices; at most"
+            f" {MOST_MESSAGES:,} are simulated. Take fewer stages, or experts in fewer racks."
+        )
+    best = min(few, key=lambda one: (max(ALIKE, abs(one.share - whole)), one.messages))
+    if abs(best.share - whole) > CLOSE:
+        raise TheoryError(
+            f"of the steps with at most {MOST_MESSAGES:,} messages the closest has"
+            f" {best.micro_batches} micro-batches and {best.layers} layers in a model chunk, and"
+            f" exposes {100 * best.share:.1f} % in place of {100 * whole:.1f} %. Take fewer"
+            " micro-batches or stages."
+        )
+    return best
+
+
+def _peers(setup: Setup, peers: int) -> list[int]:
+    """Return racks of a stage that a step may have, the best first.
+
+    They are whole groups that share a sequence or experts. Of those that share experts there are
+    two, which exchange the gradients of these, or one if no step with two is found.
+    """
     where, degrees = setup.placement, setup.degrees
     available = where.racks_per_stage_and_datacenter
-    group = max(
-        parallelism.Spread.of(where, degree, name).racks
-        for degree, name in ((degrees.experts, "experts"), (degrees.context, "context"))
-    )
-    return min(available, group * ceil(peers / group))
+    experts, group = _group(setup), parallelism.Spread.of(where, degrees.context, "context").racks
+    group = max(group, experts)
+    least = group * ceil(peers / group)
+    two = max(least, 2 * group) if experts > 1 else least
+    return [*dict.fromkeys(min(available, racks) for racks in (two, least))]
 
 
 def _micro_batches(setup: Setup) -> Iterator[int]:

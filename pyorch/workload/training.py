@@ -290,6 +290,11 @@ def computes_on(params: Params) -> range:
 
 
 def remarks(params: Params) -> tuple[str, ...]:
+    """Return in which way the step is too small to stand for a whole one."""
+    return (*_short_messages(params), *_one_replica(params))
+
+
+def _short_messages(params: Params) -> tuple[str, ...]:
     """Return that messages have become too short, if dividing the step has made them so."""
     if params.divide == 1:
         return ()
@@ -301,7 +306,20 @@ def remarks(params: Params) -> tuple[str, ...]:
     return (
         f"{params.preset}, divided by {params.divide}: a message has {packets:.2g} packets of"
         f" {PACKET_BYTES} B in the mean, so latencies weigh more than in the whole step. Divide by"
-        f" {enough} or less, so that it has {PACKETS}. Divide the delays of links too.",
+        f" {enough} or less, so that it has {PACKETS}. Shorten the delays of links too, but leave a"
+        " bandwidth-delay product of some tens of packets.",
+    )
+
+
+def _one_replica(params: Params) -> tuple[str, ...]:
+    """Return that nobody reduces gradients of experts, if there is one replica of these."""
+    replicas = params.members * params.peers
+    if params.experts == 1 or replicas > params.experts:
+        return ()
+    return (
+        f"{params.preset}: {params.peers} peers x {params.members} members hold the experts once,"
+        f" so their gradients are not reduced. Where the whole step has more replicas, write peers:"
+        f" {2 * params.peers}.",
     )
 
 

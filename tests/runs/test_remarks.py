@@ -34,3 +34,16 @@ def test_jobs_that_compute_on_the_same_hosts_are_said(first, jobs, hosts):
     said = [line for line in remarks([run]) if "compute on hosts" in line]
     assert len(said) == (hosts is not None)
     assert hosts is None or f"workload.0 and workload.1 both compute on hosts {hosts}." in said[0]
+
+
+@pytest.mark.parametrize(("peers", "said"), [(8, True), (16, False)])
+def test_gradients_of_experts_that_nobody_reduces_are_said(peers, said):
+    # deepseek-v3 shares experts among 64 replicas: 8 peers of 8 members are one group of these.
+    topology = BASE["topology"] | {"devices": 8, "rail": {"type": "star", "hosts": peers}}
+    step = {"type": "training", "preset": "deepseek-v3", "peers": peers, "members": 8,
+            "schedule": "steady", "micro_batches": 1}  # fmt: skip
+    (run,) = plan(scenario_of(BASE | {"topology": topology, "workload": step}, "one"), "laptop", [])
+
+    lines = [line for line in remarks([run]) if "hold the experts once" in line]
+    assert len(lines) == said
+    assert not said or lines[0].endswith("write peers: 16.")

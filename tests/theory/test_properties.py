@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pyorch.errors import TheoryError
-from pyorch.theory import ecmp, exposed, fluid, memory, parallelism
+from pyorch.theory import ecmp, exposed, fluid, memory, parallelism, preset
 from pyorch.theory.architecture import Model
 from pyorch.theory.exposed import Inflation
 
@@ -197,3 +197,20 @@ def test_every_host_of_the_square_fabric_sends_one_flow(hosts):
 def test_a_fabric_that_cannot_be_square_is_refused():
     with pytest.raises(TheoryError, match="1000 hosts make no two-tier fabric .* 968 or 1058"):
         fluid.slowest_of_permutation(1000, 1)
+
+
+@pytest.mark.parametrize("experts", [1, 4, 8])
+def test_each_gradient_of_a_stage_crosses_between_datacenters_once(experts):
+    # Conservation: what all devices of a stage exchange is one copy of its gradients, however many
+    # replicas share the routed experts.
+    sets = [
+        ("cluster.datacenters", 2), ("cluster.racks", 32), ("parallelism.data", 16),
+        ("parallelism.experts", experts), ("gpu.memory", "8 TB"),
+    ]  # fmt: skip
+    setup = preset.training("qwen3-235b", sets).setup
+    where, model = setup.placement, setup.model
+    devices = where.tensor * where.rack_members * where.racks_per_stage_and_datacenter
+    parameters = (model.common_parameters + model.routed_parameters) * setup.layers_per_stage
+
+    exchanged = parallelism.wan_pair_bytes(setup) * devices
+    assert exchanged == pytest.approx(parameters * setup.precision.gradient_bytes)

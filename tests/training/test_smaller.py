@@ -120,8 +120,8 @@ def test_a_scenario_has_a_case_for_each_network_and_a_variant_for_each_transport
 
 
 def test_racks_that_share_experts_lie_below_one_switch_as_in_the_whole_network():
-    # By hand: stages of 4 racks' distance, experts in 8 racks. 8 hosts below an edge have two of
-    # these, 32 have all, so then two groups are simulated.
+    # By hand: stages of 4 racks' distance, experts in 8 racks, two groups of which are simulated. 8
+    # hosts below an edge have two of these, 32 have all.
     job = setup_of("mixtral-8x7b")
     cluster = replace(job.cluster, n_racks=128)
     job = replace(job, tensor=8, cluster=cluster, degrees=replace(job.degrees, data=0))
@@ -132,8 +132,22 @@ def test_racks_that_share_experts_lie_below_one_switch_as_in_the_whole_network()
         one = smaller.smaller(job, peers)
         rails[chip] = smaller.topology(job, *network, one)["rail"]
 
-    assert (rails[16]["children"], rails[16]["parents"]) == ([8, 4], [4])
+    assert (rails[16]["children"], rails[16]["parents"]) == ([8, 8], [4])
     assert (rails[64]["children"], rails[64]["parents"]) == ([32, 2], [16])
+
+
+@pytest.mark.parametrize(("racks", "peers"), [(128, 16), (32, 8)])
+def test_two_groups_that_share_experts_exchange_their_gradients_if_the_job_has_two(racks, peers):
+    # 32 racks are four stages of one group of 8 racks, 128 of four.
+    job = setup_of("mixtral-8x7b")
+    cluster = replace(job.cluster, n_racks=racks)
+    job = replace(job, tensor=8, cluster=cluster, degrees=replace(job.degrees, data=0))
+    one = smaller.smaller(job)
+    sent = smaller.amounts(job, one.shape, 1, one.layers)
+
+    assert one.shape.peers == peers
+    replicas = one.shape.members * peers // job.degrees.experts
+    assert (sent.routed_bytes > replicas) == (racks == 128)
 
 
 @pytest.mark.parametrize("chip", [8, 16, 24, 48, 64])
