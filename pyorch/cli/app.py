@@ -395,14 +395,13 @@ def topology(
     given = network.tables(spec)
     if draw is not None:
         network.draw(given, draw)
-    for line in network.lines(given):
-        typer.echo(line)
-    if draw is not None:
-        typer.echo(draw)
-    if nodes is not None and links is not None:
+    if nodes is not None and links is not None:  # who reads the lines may stop early
         for remark in network.write(spec, nodes, links):
             typer.echo(f"{scenario}: topology: {remark}", err=True)
-        typer.echo(f"{nodes}\n{links}")
+    for line in network.lines(given):
+        typer.echo(line)
+    for written in filter(None, (draw, nodes, links)):
+        typer.echo(written)
 
 
 @app.command(rich_help_panel=_EXTEND)

@@ -134,7 +134,7 @@ def costs(setup: Setup, memory_bps: int) -> Costs:
         attention_bytes=weight * model.attention_parameters,
         score_flop=2.0 * model.heads * model.score_dimension,
         kv_bytes=sent * model.key_value_elements,
-        kv_shards=1 if model.latent else model.kv_heads,
+        kv_shards=model.key_value_shards,
         shared_flop=2.0 * shared,
         shared_bytes=weight * shared,
         expert_flop=2.0 * model.expert_parameters,

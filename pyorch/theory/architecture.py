@@ -109,6 +109,11 @@ class Model:
         return self.latent.key_value + self.latent.rope
 
     @property
+    def key_value_shards(self) -> int:
+        """Parts into which tensor parallelism can cut these: heads; a latent has one."""
+        return 1 if self.latent else self.kv_heads
+
+    @property
     def expert_parameters(self) -> float:
         """Parameters of one expert of one layer: 8 h^2 in [hotnets24]."""
         width = self.expert_feed_forward or self.feed_forward

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from pyorch.errors import TheoryError
 from pyorch.theory import exposed, full_step, parallelism
-from pyorch.theory._quantities import transfer_ps
 from pyorch.theory.full_step import Fabric, Outcome
 from pyorch.theory.parallelism import Setup
 from pyorch.theory.topology_cost import Clos
@@ -105,20 +104,14 @@ def _slowed(setup: Setup, ahead: float, among: float, to_all: float) -> float:
         Of messages to the next stage, of rings of racks of a stage, and of experts [1].
     """
     times = parallelism.stage_times(setup)
-    inside, outside = parallelism.expert_bytes(setup)
-    layer_expert_ps = max(
-        transfer_ps(inside, setup.network.scale_up_bps),
-        transfer_ps(outside, to_all * setup.network.scale_out_bps),
-    )
-    shared = parallelism.Spread.of(setup.placement, setup.degrees.context, "context")
     slower = replace(
         times,
         pipeline_ps=times.pipeline_ps / ahead,
         dp2_ps=times.dp2_ps / among,
         dp4_ps=times.dp4_ps / among,
-        gather_ps=times.gather_ps / among,
-        expert_ps=setup.layers_per_stage * layer_expert_ps,
-        context_ps=times.context_ps / (among if shared.racks > 1 else 1.0),
+        gather_out_ps=times.gather_out_ps / among,
+        expert_out_ps=times.expert_out_ps / to_all,
+        context_out_ps=times.context_out_ps / among,
     )
     return float(exposed.expose(slower).share)
 

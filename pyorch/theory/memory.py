@@ -5,6 +5,7 @@ Source: [hotnets24] section 4. One rack is one scale-up domain; a tensor-paralle
 one rack, and every rack holds copies of the same pipeline stage.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +97,8 @@ class Placement:
     """Where the copies of a model lie.
 
     Identity: replicas = rack_members * racks_per_stage, and each pipeline stage owns
-    `racks_per_stage` racks.
+    `racks_per_stage` racks. Every data centre has as many of them at work; [hotnets24] counts those
+    that are left over as well.
     """
 
     tensor: int  #: devices that share one layer
@@ -105,11 +107,27 @@ class Placement:
     rack_members: int  #: replicas of one stage inside one rack
     racks_per_stage: int
     racks_per_stage_and_datacenter: int  #: the peers of the scale-out all-reduce
+    datacenters: int = 1
 
     @property
     def replicas(self) -> int:
-        """Data-parallel copies of the model, in all data centres."""
+        """Data-parallel copies of the model for which there are racks, in all data centres."""
         return self.rack_members * self.racks_per_stage
+
+    @property
+    def site_replicas(self) -> int:
+        """Data-parallel copies of the model that are at work in each data centre."""
+        return self.rack_members * self.racks_per_stage_and_datacenter
+
+    @property
+    def working_replicas(self) -> int:
+        """Data-parallel copies of the model that are at work, in all data centres."""
+        return self.site_replicas * self.datacenters
+
+    @property
+    def gpus_working(self) -> int:
+        """Devices of the copies that are at work."""
+        return self.working_replicas * self.gpus_per_replica
 
     @property
     def gpus_per_replica(self) -> int:
@@ -118,7 +136,7 @@ class Placement:
 
     @property
     def gpus_used(self) -> int:
-        """Devices of all copies."""
+        """Devices of all copies for which there are racks."""
         return self.replicas * self.gpus_per_replica
 
 
@@ -144,7 +162,8 @@ def device_bytes(
     Parameters
     ----------
     replicas, stages : int
-        Data-parallel copies of a stage, and stages; they matter with ZeRO and with a schedule.
+        Data-parallel copies of a stage in a data centre, over which ZeRO divides, and stages,
+        which matter with a schedule.
     """
     copies, kept = 1, 1.0
     if degrees.schedule != STEADY:
@@ -176,13 +195,15 @@ def device_model_bytes(model: Model, precision: Precision, tensor: Real) -> Real
     return precision.parameter_bytes * model.parameters / (model.layers * np.asarray(tensor))
 
 
-def smallest_tensor(stage_bytes: float, cluster: Cluster, *, must_divide_rack: bool = False) -> int:
-    """Return the smallest tensor-parallel degree whose share of a stage fits one device.
+def smallest_tensor(
+    held_bytes: Callable[[int], float], cluster: Cluster, *, must_divide_rack: bool = False
+) -> int:
+    """Return the smallest tensor-parallel degree with which a stage fits its devices.
 
     Parameters
     ----------
-    stage_bytes : float
-        One pipeline stage with its activations [byte].
+    held_bytes : callable
+        What one device holds with a degree [byte].
     must_divide_rack : bool
         Only degrees that leave no device of a rack idle. The printed 18 of the dense 100T model
         needs this; the plain rule gives 16 (docs/theory.md).
@@ -193,14 +214,16 @@ def smallest_tensor(stage_bytes: float, cluster: Cluster, *, must_divide_rack: b
         Not even a whole rack holds the stage.
     """
     usable_bytes = cluster.gpu_memory_bytes * cluster.usable_memory_share
-    for tensor in range(1, cluster.rack_gpus + 1):
-        divides = cluster.rack_gpus % tensor == 0
-        if stage_bytes / tensor <= usable_bytes and (divides or not must_divide_rack):
+    devices = cluster.rack_gpus
+    for tensor in range(1, devices + 1):
+        divides = devices % tensor == 0
+        if (divides or not must_divide_rack) and held_bytes(tensor) <= usable_bytes:
             return tensor
+    stage_gb, rack_gb = (devices * each / 1e9 for each in (held_bytes(devices), usable_bytes))
     raise TheoryError(
-        f"the model does not fit: one pipeline stage takes {stage_bytes / 1e9:,.1f} GB and a rack"
-        f" of {cluster.rack_gpus} GPUs offers {cluster.rack_gpus * usable_bytes / 1e9:,.1f} GB."
-        " Take fewer layers per stage, GPUs with more memory, or narrower number formats."
+        f"the model does not fit: one pipeline stage takes {stage_gb:,.1f} GB and a rack of"
+        f" {devices} GPUs offers {rack_gb:,.1f} GB. Take fewer layers per stage, GPUs with more"
+        " memory, or narrower number formats."
     )
 
 
@@ -247,4 +270,5 @@ def place(model: Model, cluster: Cluster, tensor: int, layers_per_stage: int = 1
         rack_members=cluster.rack_gpus // tensor,
         racks_per_stage=racks_per_stage,
         racks_per_stage_and_datacenter=racks_per_stage // cluster.datacenters,
+        datacenters=cluster.datacenters,
     )

@@ -69,13 +69,13 @@ class Setup:
     @property
     def sequences(self) -> int:
         """Micro-batches that a step works on at one time: data parallelism."""
-        return self.placement.replicas // self.degrees.context
+        return self.placement.working_replicas // self.degrees.context
 
     def idle(self) -> str:
         """Return which GPUs have no work, in words; nothing if all have."""
         cluster, where = self.cluster, self.placement
         total = cluster.n_racks * cluster.rack_gpus
-        if total == where.gpus_used:
+        if total == where.gpus_working:
             return ""
         why = []
         racks = where.racks_per_stage_and_datacenter * cluster.datacenters * where.stages
@@ -83,7 +83,9 @@ class Setup:
             why.append(f"{where.stages} stages leave {cluster.n_racks - racks:,} racks over")
         if left := cluster.rack_gpus % self.tensor:
             why.append(f"tensor {self.tensor} leaves {left} of the {cluster.rack_gpus} of a rack")
-        return f"{total - where.gpus_used:,} of {total:,} GPUs have no work: {', and '.join(why)}."
+        return (
+            f"{total - where.gpus_working:,} of {total:,} GPUs have no work: {', and '.join(why)}."
+        )
 
     @property
     def held_bytes(self) -> float:
@@ -92,7 +94,7 @@ class Setup:
         return float(
             device_bytes(
                 self.model, self.precision, self.job, self.tensor, self.layers_per_stage,
-                self.degrees, where.replicas, where.stages,
+                self.degrees, where.site_replicas, where.stages,
             )
         )  # fmt: skip
 
@@ -107,11 +109,16 @@ class Setup:
         where, degrees = self.placement, self.degrees
         for name in ("context", "experts", "shard"):
             Spread.of(where, getattr(degrees, name) or 1, name)
+        if 0 < degrees.shard < where.rack_members:
+            raise TheoryError(
+                f"shard {degrees.shard}: fewer than the {where.rack_members} replicas of a rack."
+                f" Take 0, for all, or a multiple of {where.rack_members}."
+            )
         if degrees.data and degrees.data != self.sequences:
             raise TheoryError(
                 f"tensor {self.tensor} x {where.stages} stages x context {degrees.context} x data"
                 f" {degrees.data} are {where.gpus_per_replica * degrees.context * degrees.data:,}"
-                f" GPUs; the {self.cluster.n_racks} racks hold {where.gpus_used:,} in whole"
+                f" GPUs; the {self.cluster.n_racks} racks hold {where.gpus_working:,} in whole"
                 f" replicas. Take data {self.sequences}, or other racks."
             )
         if degrees.experts > 1 and self.model.experts <= 1:
@@ -234,10 +241,30 @@ class StageTimes:
     wan_pair_bytes: Real  #: stage 3, per device
     dp4_ps: Real
     dp5_ps: Real
-    expert_ps: Real = 0.0  #: tokens to their experts and back, per pass
-    context_ps: Real = 0.0  #: keys and values of shared sequences, per pass
-    gather_ps: Real = 0.0  #: weights that are sharded, per pass
+    #: What uses both networks, in the rack and out of it, per pass: tokens to their experts and
+    #: back, keys and values of shared sequences, weights that are sharded.
+    expert_up_ps: Real = 0.0
+    expert_out_ps: Real = 0.0
+    context_up_ps: Real = 0.0
+    context_out_ps: Real = 0.0
+    gather_up_ps: Real = 0.0
+    gather_out_ps: Real = 0.0
     course: Course = Course()
+
+    @property
+    def expert_ps(self) -> Real:
+        """Tokens to their experts and back, per pass: over both networks at one time [ps]."""
+        return np.maximum(self.expert_up_ps, self.expert_out_ps)
+
+    @property
+    def context_ps(self) -> Real:
+        """Keys and values of shared sequences, per pass: over one network after the other [ps]."""
+        return self.context_up_ps + self.context_out_ps
+
+    @property
+    def gather_ps(self) -> Real:
+        """Weights that are sharded, per pass: over both networks, in pieces [ps]."""
+        return np.maximum(self.gather_up_ps, self.gather_out_ps)
 
 
 def sequence_bytes(setup: Setup, element_bytes: float) -> Real:
@@ -370,10 +397,10 @@ def expert_bytes(setup: Setup) -> tuple[Real, Real]:
     )
 
 
-def expert_ps(setup: Setup) -> Real:
-    """Return what one layer and pass sends to experts and back [ps]; both networks at one time."""
+def expert_ps(setup: Setup) -> tuple[Real, Real]:
+    """Return what one layer and pass sends to experts and back, over each network [ps]."""
     inside, outside = expert_bytes(setup)
-    return np.maximum(
+    return (
         transfer_ps(inside, setup.network.scale_up_bps),
         transfer_ps(outside, setup.network.scale_out_bps),
     )
@@ -382,18 +409,19 @@ def expert_ps(setup: Setup) -> Real:
 def context_bytes(setup: Setup) -> Real:
     """Return the keys and values of a whole sequence in one layer of one device [byte]."""
     tokens = np.multiply(setup.job.sequence_tokens, setup.job.micro_batch)
-    elements = tokens * setup.model.key_value_elements / setup.tensor
+    shards = min(setup.tensor, setup.model.key_value_shards)
+    elements = tokens * setup.model.key_value_elements / shards
     return elements * setup.precision.activation_bytes
 
 
-def context_ps(setup: Setup) -> Real:
-    """Return the all-gather of keys and values in one layer and pass [ps]."""
+def context_ps(setup: Setup) -> tuple[Real, Real]:
+    """Return the all-gather of keys and values in one layer and pass, over each network [ps]."""
     degrees, network = setup.degrees, setup.network
     spread = Spread.of(setup.placement, degrees.context, "context")
     size_bytes = context_bytes(setup)
-    inside = ring_ps(size_bytes, spread.members, network.scale_up_bps, passes=1)
-    return inside + ring_ps(
-        size_bytes / spread.members, spread.racks, network.scale_out_bps, passes=1
+    return (
+        ring_ps(size_bytes, spread.members, network.scale_up_bps, passes=1),
+        ring_ps(size_bytes / spread.members, spread.racks, network.scale_out_bps, passes=1),
     )
 
 
@@ -462,19 +490,24 @@ def stage_times(setup: Setup) -> StageTimes:
         activation_bytes(setup), setup.tensor, up_bps, passes=2
     )
     layers, whole = setup.layers_per_stage, degrees.zero < 3
+    (expert_up, expert_out), (context_up, context_out) = expert_ps(setup), context_ps(setup)
+    hands_on = setup.placement.stages > 1
     return StageTimes(
         forward_ps=forward_ps(setup),
         backward_ps=backward_ps(setup),
         tensor_ps=layers * layer_tensor_ps,
-        pipeline_ps=transfer_ps(pipeline_message_bytes(setup), out_bps),
+        pipeline_ps=hands_on * transfer_ps(pipeline_message_bytes(setup), out_bps),
         dp1_ps=scatter_up + gather_up * whole,
         dp2_ps=scatter_out + gather_out * whole,
         wan_pair_bytes=wan_pair_bytes(setup),
         dp4_ps=gather_out * whole,
         dp5_ps=gather_up * whole,
-        expert_ps=layers * expert_ps(setup),
-        context_ps=layers * context_ps(setup),
-        gather_ps=np.maximum(gather_up, gather_out) * (not whole),
+        expert_up_ps=layers * expert_up,
+        expert_out_ps=layers * expert_out,
+        context_up_ps=layers * context_up,
+        context_out_ps=layers * context_out,
+        gather_up_ps=gather_up * (not whole),
+        gather_out_ps=gather_out * (not whole),
         course=course(setup),
     )
 
@@ -496,5 +529,5 @@ def step_tokens(setup: Setup) -> Real:
 def mfu(setup: Setup, step_ps: Real) -> Real:
     """Return model FLOPs over what the GPUs could do at their peak in a step [1]."""
     flop = setup.model.model_flop(setup.job.sequence_tokens) * step_tokens(setup)
-    peak = setup.placement.gpus_used * np.asarray(setup.cluster.gpu_flop_per_s)
+    peak = setup.placement.gpus_working * np.asarray(setup.cluster.gpu_flop_per_s)
     return compute_ps(flop, peak) / step_ps

@@ -22,7 +22,7 @@ from pyorch.theory import preset_schema as schema
 from pyorch.theory.architecture import Latent, Model
 from pyorch.theory.inference import Service
 from pyorch.theory.infrastructure import Authority, Budget, Rack
-from pyorch.theory.memory import Cluster, Degrees, Job, Precision, device_bytes, smallest_tensor
+from pyorch.theory.memory import Cluster, Degrees, Job, Precision, smallest_tensor
 from pyorch.theory.parallelism import Network, Setup
 from pyorch.theory.topology_cost import Chip, Clos
 from pyorch.theory.traffic import TrainingJob, mini_batches
@@ -144,15 +144,18 @@ def training(name: str, sets: Iterable[tuple[str, object]] = ()) -> Training:
     layers = file.parallelism.layers_per_stage
     tensor = file.parallelism.tensor
     degrees = Degrees(**file.parallelism.model_dump(exclude={"tensor", "layers_per_stage"}))
+    network = Network(**file.network.model_dump())
+
+    def setup_of(tensor: int) -> Setup:
+        return Setup(model, precision, job, cluster, network, tensor, layers, degrees)
+
     if isinstance(tensor, str):
-        stages = -(-model.layers // layers)
         tensor = smallest_tensor(
-            float(device_bytes(model, precision, job, 1, layers, degrees, stages=stages)),
+            lambda degree: setup_of(degree).held_bytes,
             cluster,
             must_divide_rack=tensor == "smallest_divisor",
         )
-    network = Network(**file.network.model_dump())
-    setup = Setup(model, precision, job, cluster, network, tensor, layers, degrees)
+    setup = setup_of(tensor)
     setup.check()
     return Training(file.title, setup, _traffic(file))
 

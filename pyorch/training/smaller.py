@@ -14,12 +14,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil, floor, log10, prod
 
-from pyorch.errors import TheoryError
+from pyorch.errors import SpecError, TheoryError
 from pyorch.theory import exposed, parallelism
 from pyorch.theory.full_step import Fabric
 from pyorch.theory.parallelism import Setup
 from pyorch.theory.schedules import STEADY, schedule
-from pyorch.training.plan import PACKET_BYTES, PACKETS, Amounts, Shape, amounts
+from pyorch.training.plan import (
+    PACKET_BYTES,
+    PACKETS,
+    Amounts,
+    Shape,
+    amounts,
+    copies,
+    holders,
+)
 from pyorch.training.step import HALVES, SHARDED
 
 #: Messages of a run at most.
@@ -172,8 +180,9 @@ def _closest(setup: Setup, shape: Shape) -> Smaller:
 def _peers(setup: Setup, peers: int) -> list[int]:
     """Return racks of a stage that a step may have, the best first.
 
-    They are whole groups that share a sequence or experts. Of those that share experts there are
-    two, which exchange the gradients of these, or one if no step with two is found.
+    They are whole groups that share a sequence or experts, and, where these are copies of each
+    other, weights. Of those that share experts there are two, which exchange the gradients of
+    these, or one if no step with two is found.
     """
     where, degrees = setup.placement, setup.degrees
     available = where.racks_per_stage_and_datacenter
@@ -181,7 +190,19 @@ def _peers(setup: Setup, peers: int) -> list[int]:
     group = max(group, experts)
     least = group * ceil(peers / group)
     two = max(least, 2 * group) if experts > 1 else least
-    return [*dict.fromkeys(min(available, racks) for racks in (two, least))]
+    first = (_first(setup, range(racks, available, group), available) for racks in (two, least))
+    return [*dict.fromkeys(first)]
+
+
+def _first(setup: Setup, some: Iterable[int], available: int) -> int:
+    """Return the first of some numbers of racks that share wholes as those of the job; or all."""
+    for racks in some:
+        shape = Shape(1, racks, setup.placement.rack_members, 1)
+        with suppress(SpecError):
+            for one, _, holding in holders(setup, shape):
+                copies(one, holding)
+            return racks
+    return available
 
 
 def _micro_batches(setup: Setup) -> Iterator[int]:
@@ -207,7 +228,8 @@ def _step(setup: Setup, shape: Shape, layers: int, micro_batches: int, messages:
     part = layers * chunks / setup.layers_per_stage
     names = (
         "forward_ps", "backward_ps", "tensor_ps", "dp1_ps", "dp2_ps", "dp4_ps", "dp5_ps",
-        "expert_ps", "context_ps", "gather_ps",
+        "expert_up_ps", "expert_out_ps", "context_up_ps", "context_out_ps", "gather_up_ps",
+        "gather_out_ps",
     )  # fmt: skip
     course = replace(
         times.course, stages=shape.stages, micro_batches=micro_batches, layers=layers * chunks
@@ -228,10 +250,8 @@ def _sent(
     each = _amounts(setup, shape, layers)
     halves = HALVES * layers * chunks * micro_batches
     passes = 1 + each.backward_turns
-    gathers = 2 * micro_batches if degrees.zero == SHARDED else 1
-    parts = CHUNKS * chunks * (1 + gathers)
-    members, peers, experts, context = shape.members, shape.peers, degrees.experts, degrees.context
-    replicas = members * peers // experts if experts > 1 else 1
+    members, experts, context = shape.members, degrees.experts, shape.spread(degrees.context)
+    shares = halves // 2 * (passes + 1)
     to_experts = [(experts - 1, each.expert_bytes // experts, experts > members)]
     if (racks := experts // members) > 1 and each.expert_rail_bytes > 1:
         to_experts = [
@@ -241,14 +261,30 @@ def _sent(
     sent = [
         (2 * (shape.tensor - 1) * halves * passes, each.tensor_bytes // shape.tensor, False),
         *((halves * passes * n, size, leaves) for n, size, leaves in to_experts),
-        (halves // 2 * (passes + 1) * (context - 1), each.context_bytes // context,
-         context > members),
+        (shares * (context.members - 1), each.context_bytes // context.members, False),
+        (shares * (context.racks - 1), each.context_rail_bytes // context.racks, True),
         (2 * chunks * micro_batches * (shape.stages > 1), each.pipeline_bytes, True),
-        ((members - 1) * parts, each.rack_bytes // CHUNKS // members, False),
-        ((peers - 1) * parts, each.rail_bytes // CHUNKS // peers, True),
-        ((replicas - 1) * parts, each.routed_bytes // CHUNKS // replicas, peers > 1),
+        *_reduced(setup, shape, each, micro_batches),
     ]  # fmt: skip
     return [one for one in sent if one[0] > 0]
+
+
+def _reduced(
+    setup: Setup, shape: Shape, each: Amounts, micro_batches: int
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield what a device sends to reduce gradients and to gather them or weights."""
+    chunks = CHUNKS * setup.degrees.virtual_stages
+    often = chunks * (1 + (2 * micro_batches if setup.degrees.zero == SHARDED else 1))
+    buffers = (
+        (each.rack_bytes, each.rail_bytes, each.copies, each.copies_bytes),
+        (each.routed_rack_bytes, each.routed_bytes, each.routed_copies, each.routed_copies_bytes),
+    )
+    held = zip(holders(setup, shape), buffers, strict=False)
+    for (_, members, racks), (in_rack, on_rail, groups, among) in held:
+        peers = racks // groups
+        yield (members - 1) * often, in_rack // CHUNKS // members, False
+        yield (peers - 1) * often, on_rail // CHUNKS // peers, True
+        yield 2 * (groups - 1) * chunks, among // CHUNKS // groups, True
 
 
 def _amounts(setup: Setup, shape: Shape, layers: int) -> Amounts:

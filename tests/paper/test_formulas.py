@@ -171,10 +171,10 @@ class Plain:
         x = s * b * h * 0.5
         # A ring all-reduce sends (n-1)/n of the buffer twice; two all-reduces in a layer.
         self.tensor = per_stage * 2 * 2 * (t - 1) / t * x * 8 / up
-        self.pipeline = x / t * 8 / out
+        stages = math.ceil(layers / per_stage)
+        self.pipeline = x / t * 8 / out if stages > 1 else 0  # a single stage hands nothing on
         self.g = per_stage * (4 + 8 * experts) * h * h * 0.5
         self.m = rack // t
-        stages = math.ceil(layers / per_stage)
         self.n = racks // stages // 2
         mine = self.g / t
         self.d1 = 2 * (self.m - 1) / self.m * mine * 8 / up

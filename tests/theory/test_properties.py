@@ -146,7 +146,7 @@ def test_the_copies_fit_the_racks(setup):
 def test_the_smallest_degree_fits_and_the_next_smaller_does_not(size, rack, divides):
     cluster = memory.Cluster(1e11, 1e15, rack, 1)
     try:
-        tensor = memory.smallest_tensor(size, cluster, must_divide_rack=divides)
+        tensor = memory.smallest_tensor(lambda t: size / t, cluster, must_divide_rack=divides)
     except TheoryError:
         assert size / rack > 1e11
         return

@@ -45,6 +45,11 @@ for command in (
     app.command()(command)
 
 _MODELS_OF_THE_PAPER = ("dense-100t", "moe-100t")
+#: Times of a stage, in the order in which they are printed.
+_ACTIVITIES = (
+    "forward", "backward", "tensor", "pipeline", "dp1", "dp2", "dp4", "dp5", "expert", "context",
+    "gather",
+)  # fmt: skip
 _MOST_RETRANSMISSIONS = 1e6
 RatesOption = list[str] | None
 
@@ -176,18 +181,17 @@ def stages(
 
     Without --preset of both models of the paper, dense-100t and moe-100t.
     """
-    from dataclasses import asdict
-
     from pyorch.theory import parallelism
     from pyorch.theory import preset as presets
 
     rows = []
     for name in preset or _MODELS_OF_THE_PAPER:
-        times = asdict(parallelism.stage_times(presets.training(name, assignments(sets)).setup))
-        pair_bytes = times.pop("wan_pair_bytes")
-        values = {key: value for key, value in times.items() if key.endswith("_ps")}
-        found = [(key.removesuffix("_ps"), float(ps) / MS, "ms") for key, ps in values.items()]
-        for activity, value, unit in [*found, ("wan_pair", float(pair_bytes) / 1e6, "MB")]:
+        setup = presets.training(name, assignments(sets)).setup
+        times = parallelism.stage_times(setup)
+        found = [(key, float(getattr(times, f"{key}_ps")) / MS, "ms") for key in _ACTIVITIES]
+        if setup.cluster.datacenters > 1:
+            found.append(("wan_pair", float(times.wan_pair_bytes) / 1e6, "MB"))
+        for activity, value, unit in found:
             rows.append({"preset": name, "activity": activity, "value": value, "unit": unit})
     emit(rows, form)
 
@@ -211,9 +215,9 @@ def memory(
                 "device_gb": setup.held_bytes / GB,
                 "tensor": where.tensor,
                 "stages": where.stages,
-                "replicas": where.replicas,
+                "replicas": where.working_replicas,
                 "gpus_per_replica": where.gpus_per_replica,
-                "gpus_used": where.gpus_used,
+                "gpus_used": where.gpus_working,
             }
         ],
         form,

@@ -101,7 +101,8 @@ def choose(
         str | None, typer.Option(help="File of prices, kind: prices (default: 1000 USD optics).")
     ] = None,
     fluid: Annotated[
-        bool, typer.Option(help="Solve the frontier at full size; takes minutes.")
+        bool,
+        typer.Option(help="Solve the frontier at full size; minutes for large jobs."),
     ] = True,
     everything: Annotated[bool, typer.Option("--all", help="Show dominated designs too.")] = False,
     in_packets: Annotated[

@@ -40,14 +40,18 @@ def _memory() -> dict[str, float]:
 def _degree() -> dict[str, float]:
     setup = given.dense()
     stage_bytes = memory.layer_bytes(setup.model, setup.precision, setup.job)
+
+    def held_bytes(tensor: int) -> float:
+        return float(stage_bytes / tensor)
+
     nine_tenths = replace(setup.cluster, usable_memory_share=0.9)
     return {
         "p.mem.t": setup.tensor,
-        "p.mem.t_rule_plain": memory.smallest_tensor(stage_bytes, setup.cluster),
+        "p.mem.t_rule_plain": memory.smallest_tensor(held_bytes, setup.cluster),
         "p.mem.t_rule_div": memory.smallest_tensor(
-            stage_bytes, setup.cluster, must_divide_rack=True
+            held_bytes, setup.cluster, must_divide_rack=True
         ),
-        "p.mem.t_rule_90": memory.smallest_tensor(stage_bytes, nine_tenths),
+        "p.mem.t_rule_90": memory.smallest_tensor(held_bytes, nine_tenths),
     }
 
 

@@ -58,10 +58,14 @@ def _moe_place() -> dict[str, float]:
     setup = given.moe()
     model, precision, where = setup.model, setup.precision, setup.placement
     stage_bytes = memory.layer_bytes(model, precision, setup.job)
+
+    def held_bytes(tensor: int) -> float:
+        return float(stage_bytes / tensor)
+
     return {
         "p.moe.mem": precision.parameter_bytes * model.parameters / TERA,
         "p.moe.dev_per_layer": setup.tensor,
-        "p.moe.t_rule": memory.smallest_tensor(stage_bytes, setup.cluster),
+        "p.moe.t_rule": memory.smallest_tensor(held_bytes, setup.cluster),
         "p.moe.replicas": where.replicas,
         "p.moe.per_dev": memory.device_model_bytes(model, precision, setup.tensor) / GIGA,
         "p.moe.peers": where.racks_per_stage_and_datacenter,
