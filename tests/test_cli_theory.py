@@ -75,7 +75,7 @@ def test_json_and_table_say_the_same_as_csv():
     table = ask("memory", "--preset", "moe-100t")
 
     assert from_json["replicas"] == 784 == int(from_csv["replicas"])
-    assert re.search(r"replicas\s+788\b", table)
+    assert re.search(r"replicas\s+784\b", table)
 
 
 def test_stages_are_those_of_both_models_of_the_paper_or_of_the_presets_that_are_named():

@@ -109,15 +109,39 @@ def networks(params: Params, link: Link) -> list[str]:
 
 
 def remarks(params: Params) -> tuple[str, ...]:
-    """Return how many lines of a file are not read."""
+    """Return which lines of a file are not read, and messages in a server that may leave it."""
     found = _of_hpcc(params)
-    if found is None or not found.unread:
+    if found is None:
         return ()
-    n_links = len(found.links["node_a"])
-    return (
-        f"{params.file['path']}: line 1 says {n_links} links; {found.unread} lines behind them are"
-        " not read, as in HPCC's own program.",
+    where, said = params.file["path"], []
+    if found.unread:
+        said.append(
+            f"{where}: line 1 says {len(found.links['node_a'])} links; {found.unread} lines behind"
+            " them are not read, as in HPCC's own program."
+        )
+    if (leaf := _leaf_of_a_server(found)) is not None:
+        said.append(
+            f"{where}: switch {leaf} joins several GPUs of a server, as near as their NVSwitch, so"
+            " messages in a server take either. To keep them on NVSwitches write a switch between"
+            " each GPU and its leaf, with the rate of the NIC."
+        )
+    return tuple(said)
+
+
+def _leaf_of_a_server(found: _hpcc.Found) -> int | None:
+    """Return a switch that is no NVSwitch and joins two GPUs of one server; None if none does."""
+    if not len(found.nvswitches):
+        return None
+    gpus = found.nodes["node"][found.nodes["is_switch"] == 0]
+    ends = np.array([found.links["node_a"], found.links["node_b"]])
+    ends = np.concatenate([ends, ends[::-1]], axis=1)
+    outside = np.isin(ends[0], gpus) & ~np.isin(ends[1], found.nvswitches)
+    server = np.searchsorted(gpus, ends[0, outside]) // found.server_gpus
+    pairs, times = np.unique(
+        np.unique(np.stack([server, ends[1, outside], ends[0, outside]]), axis=1)[:2],
+        axis=1, return_counts=True,
     )  # fmt: skip
+    return int(pairs[1, times > 1][0]) if (times > 1).any() else None
 
 
 def _of_hpcc(params: Params) -> _hpcc.Found | None:

@@ -187,8 +187,11 @@ def test_nvswitches_are_planes_of_the_servers_that_they_join(tmp_path):
     links += [f"{gpu} 8 400Gbps 500ns 0" for gpu in range(4)]
     (tmp_path / "t.txt").write_text("\n".join(["9 2 4 1 12 H100", "4 5 6 7 8", *links, ""]))
     tables, _ = read(tmp_path, file="t.txt")
+    params = from_file.Params.model_validate({"file": "t.txt"}, context={"folder": tmp_path})
 
     assert tables["nodes"]["plane"].tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 0]
+    (said,) = from_file.remarks(params)
+    assert "t.txt: switch 8 joins several GPUs of a server, as near as their NVSwitch" in said
 
 
 def test_lines_behind_the_last_link_are_left_as_by_hpcc_and_said(tmp_path):

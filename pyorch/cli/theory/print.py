@@ -99,8 +99,8 @@ def _print_table(rows: list[dict]) -> None:
     table = Table(box=box.SIMPLE_HEAD, show_header=len(rows) > _FEW or len(rows[0]) <= _NARROW)
     if table.show_header:
         for key, value in rows[0].items():
-            side = "left" if isinstance(value, str) else "right"
-            table.add_column(key, justify=side, overflow="fold")
+            is_text = isinstance(value, str)
+            table.add_column(key, justify="left" if is_text else "right", overflow="fold")
         for row in rows:
             table.add_row(*(_cell(value, 6) for value in row.values()))
     else:
