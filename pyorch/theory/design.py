@@ -14,7 +14,11 @@ from pyorch.errors import TheoryError
 from pyorch.theory import exposed, full_step, parallelism
 from pyorch.theory.full_step import Fabric, Outcome
 from pyorch.theory.parallelism import Setup
+from pyorch.theory.schedules import STEADY
 from pyorch.theory.topology_cost import Clos
+
+#: The schedule that hides messages of a pass behind another one.
+_PAIRED = "dualpipe"
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,16 @@ def remedies(setup: Setup) -> list[Remedy]:
         half = replace(setup, tensor=setup.tensor // 2)
         fewer = replace(half.degrees, data=0)
         smaller.append(("half the tensor-parallel degree", replace(half, degrees=fewer)))
+    degrees = setup.degrees
+    if degrees.schedule not in (STEADY, _PAIRED):
+        paired = replace(degrees, schedule=_PAIRED, virtual_stages=1)
+        smaller.append((f"schedule {_PAIRED}", replace(setup, degrees=paired)))
+    racks = parallelism.Spread.of(setup.placement, degrees.experts, "experts").racks
+    copies = parallelism.visited_racks(setup, racks) or setup.model.active_experts
+    if racks > 1 and copies > 1:
+        visited = min(racks, copies // 2)
+        copied = replace(degrees, expert_racks=visited)
+        smaller.append((f"expert_racks {visited}", replace(setup, degrees=copied)))
     for name, other in smaller:
         try:
             other.check()

@@ -135,6 +135,17 @@ def test_remedies_are_those_that_the_job_allows_and_say_what_it_would_be():
     assert found["twice the micro-batches"] == exposed.expose_setup(more).share
 
 
+def test_remedies_of_experts_over_several_racks_are_fewer_racks_and_paired_passes():
+    sets = [("parallelism.schedule", "1f1b"), ("parallelism.expert_racks", 0)]
+    job = preset.training("deepseek-v3", sets).setup
+    found = {one.change: one.share for one in design.remedies(job)}
+    with_racks = preset.training("deepseek-v3", [sets[0], ("parallelism.expert_racks", 4)]).setup
+    paired = preset.training("deepseek-v3", sets[1:]).setup
+
+    assert found["expert_racks 4"] == exposed.expose_setup(with_racks).share
+    assert found["schedule dualpipe"] == exposed.expose_setup(paired).share
+
+
 def test_a_target_that_no_network_meets_says_what_would(tmp_path):
     import typer
 
