@@ -11,6 +11,16 @@ from pyorch.spec.fields import FieldError
 AT_RECEIVER, AT_SENDER = 0, 1
 
 
+class UnequalPartsError(FieldError):
+    """Bytes are not so many equal `parts` as an algorithm sends."""
+
+    def __init__(self, data_bytes: int, parts: int):
+        below = data_bytes // parts * parts
+        nearest = f"{below} B or {below + parts} B" if below else f"{parts} B"
+        super().__init__("bytes", f"{data_bytes} B are not {parts} equal parts. Write {nearest}.")
+        self.parts = parts
+
+
 class Call(NamedTuple):
     """What is asked of an algorithm.
 
@@ -227,15 +237,11 @@ def part_bytes(call: Call, parts: int) -> int:
 
     Raises
     ------
-    FieldError
+    UnequalPartsError
         There are no such whole bytes.
     """
     if call.data_bytes % parts:
-        below = call.data_bytes // parts * parts
-        nearest = f"{below} B or {below + parts} B" if below else f"{parts} B"
-        raise FieldError(
-            "bytes", f"{call.data_bytes} B are not {parts} equal parts. Write {nearest}."
-        )
+        raise UnequalPartsError(call.data_bytes, parts)
     return call.data_bytes // parts
 
 

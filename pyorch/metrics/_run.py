@@ -92,12 +92,19 @@ class RunTables:
     @cached_property
     def first_parts(self) -> np.ndarray:
         """The row of the first part of each message that is relayed, -1 for all other rows."""
-        found = np.full(len(self.flows), -1)
+        found = np.full(len(self.table("flows")), -1)
         if hasattr(self.spec.topology.module, "relays"):
             relayed = relayed_flows(self.spec)
             of_tables = len(self.inputs["flows"]["flow"])  # others are made as the run goes on
             found[relayed] = of_tables - len(relayed) + np.arange(len(relayed))
         return found
+
+    @cached_property
+    def begins_ps(self) -> pd.Series:
+        """When each message begins at its first sender, not at a relay, by the id of its flow."""
+        flows = self.table("flows")
+        rows = np.where(self.first_parts >= 0, self.first_parts, np.arange(len(flows)))
+        return flows["start_ps"].astype("Int64").iloc[rows].set_axis(flows["flow"])
 
     def ids_of(self, workload: int) -> np.ndarray:
         """Return ids of flows and tasks of a workload, also of those made as the run goes on."""

@@ -39,7 +39,8 @@ class Step:
         How many take part.
     tasks : DataFrame
         In the order of the graph: ``kind``, ``device``, ``peer``, ``lane``, ``start_ps``,
-        ``end_ps`` from the start of the step, ``after``, a row or -1.
+        ``end_ps`` from the start of the step, ``after``, a row or -1. A message that is relayed is
+        one, from its first sender.
     step_ps : int
         From its start until its last task is over [ps].
     """
@@ -128,30 +129,33 @@ def steps(run: RunTables) -> Iterator[Step]:
                 f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end;"
                 f" {remedy(run.spec)}."
             )
-        after = _whole_messages(table, own, ids)
+        starts_ps, after = _whole_messages(table, own, ids)
         yield Step(index, graph.devices, pd.DataFrame({
             "kind": graph.kind, "device": graph.device, "peer": graph.peer,
             "lane": np.array(graph.lanes, dtype=object)[graph.lane],
-            "start_ps": own["start_ps"].to_numpy(dtype=np.int64) - begin_ps,
+            "start_ps": starts_ps - begin_ps,
             "end_ps": own["end_ps"].to_numpy(dtype=np.int64) - begin_ps,
             "after": after,
         }))  # fmt: skip
 
 
-def _whole_messages(table: pd.DataFrame, own: pd.DataFrame, ids: np.ndarray) -> np.ndarray:
-    """Return the row that decided when each task began, -1: none; relayed messages are one.
+def _whole_messages(
+    table: pd.DataFrame, own: pd.DataFrame, ids: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return when each task began, and the row that decided it, -1: none; relayed messages are one.
 
-    The way to a relay is a task of its own behind those of the graph, and the message begins when
-    it has ended: what the way waited for decides for both, and who waits for the way waits for
-    the message.
+    The way to a relay is a task of its own behind those of the graph, and the message goes on from
+    there when it has ended: the message begins with that way, what the way waited for decides for
+    both, and who waits for the way waits for the message.
     """
     after = own["after"].fillna(-1).to_numpy(dtype=np.int64)
     rows = pd.Index(ids).get_indexer(after)
     legs = np.flatnonzero((rows < 0) & (after >= 0))
-    starts = own["start_ps"].to_numpy(dtype=np.int64)
+    starts = own["start_ps"].to_numpy(dtype=np.int64, copy=True)
     whole: dict[int, int] = {}
     for row in legs[np.argsort(starts[legs], kind="stable")].tolist():
         whole.setdefault(int(after[row]), row)  # others begin when its acknowledgement is back
+    starts[list(whole.values())] = table["start_ps"].loc[list(whole)].to_numpy(dtype=np.int64)
     before = table["after"].fillna(-1).astype("int64")
     known = dict(zip(ids.tolist(), range(len(ids)), strict=True))
     for row in legs.tolist():
@@ -159,7 +163,7 @@ def _whole_messages(table: pd.DataFrame, own: pd.DataFrame, ids: np.ndarray) -> 
         if whole[leg] == row:
             leg = int(before[leg])
         rows[row] = known.get(leg, whole.get(leg, -1))
-    return rows
+    return starts, rows
 
 
 def spans_of(step: Step, device: int) -> pd.DataFrame:

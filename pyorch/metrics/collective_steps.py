@@ -18,8 +18,9 @@ def measure(run: RunTables) -> pd.DataFrame:
         ``workload``, ``step``: indices, from 0; ``messages``; ``first_start_ps``,
         ``last_start_ps``, ``last_end_ps``: when they began and the last had come;
         ``shortest_ps``, ``median_ps``, ``longest_ps``: time of a message, of two in the middle the
-        shorter.
+        shorter. A message that is relayed begins at its first sender.
     """
+    begins_ps = run.begins_ps.to_numpy(dtype="int64")
     parts = []
     for group in groups(run):
         flows = run.flows.iloc[group.rows]
@@ -28,7 +29,7 @@ def measure(run: RunTables) -> pd.DataFrame:
                 {
                     "workload": group.workload,
                     "step": group.graph.step,
-                    "start_ps": flows["start_ps"].to_numpy(),
+                    "start_ps": begins_ps[group.rows],
                     "end_ps": flows["receiver_end_ps"].to_numpy(),
                 }
             )

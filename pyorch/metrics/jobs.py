@@ -24,8 +24,8 @@ def measure(run: RunTables) -> pd.DataFrame:
     -------
     DataFrame
         ``job``: index of its workload in the scenario; ``alone``: 1 if no other job runs;
-        ``hosts``; ``completion_ps``: from the first start of a message or task of it until its
-        last one is over.
+        ``hosts``; ``completion_ps``: from the first start of a message or task of it, of one that
+        is relayed at its first sender, until its last one is over.
 
     Raises
     ------
@@ -40,6 +40,8 @@ def measure(run: RunTables) -> pd.DataFrame:
     times.columns = both
     if "tasks" in run.inputs:
         times = run.table("tasks").set_index("task")[both]
+    begins_ps = run.begins_ps.reindex(times.index).fillna(times["start_ps"])
+    times = times.assign(start_ps=begins_ps)
     rows = []
     for index in range(len(run.spec.workload)):
         own = times.loc[run.ids_of(index)]

@@ -278,7 +278,7 @@ class Costs:
     forward_wait_ps, backward_wait_ps : float or array
         Messages of a pass that its own arithmetic waits for.
     gather_ps : float or array
-        Weights that arrive beside a pass.
+        Weights that arrive beside a pass with activations, alone on their network.
     send_ps : float or array
         A message to the next stage.
     reduce_ps : float or array
@@ -311,8 +311,13 @@ class Costs:
 def step_ps(found: Schedule, costs: Costs) -> Real:
     """Return how long a step takes: the longest chain of passes, messages and reductions [ps].
 
-    Gradients of a model chunk are reduced piece by piece as its last pass with gradients of weights
-    goes on, chunk after chunk on each stage, and hold back nobody.
+    Gradients of a model chunk are reduced piece by piece as the arithmetic of its last pass with
+    gradients of weights goes on, chunk after chunk on each stage, and hold back nobody.
+
+    It is the longest chain of the task graph of such a step, where nothing shares a network, but
+    for one thing: two passes in turn gather weights at once, and share their network evenly. So a
+    stage takes at least all its gathers one after the other. Gathers, reductions and other messages
+    do not slow each other down here: a run in which they share a network takes longer.
     """
     later: Callable = max if _is_scalar(costs) else np.maximum
     came: dict[tuple[int, str, int, int], Real] = {}
@@ -329,11 +334,12 @@ def step_ps(found: Schedule, costs: Costs) -> Real:
             if any(key not in came for key in keys):
                 break
             given = [came.get(_key(stage, one), 0.0) for one in group]
-            began, ends = _run(free[stage], group, given, costs, later)
-            free[stage] = ends[0] if len(ends) == 1 else later(*ends)
-            for one, end in zip(group, ends, strict=True):
+            began, done = _run(free[stage], group, given, costs, later)
+            ends = _with_weights(began, done, group, costs, later)
+            free[stage] = reduce(later, ends)
+            for one, start, own, end in zip(group, began, done, ends, strict=True):
                 if found.is_last(stage, one):
-                    reduced[stage] = _reduced(reduced[stage], began, end, costs, later)
+                    reduced[stage] = _reduced(reduced[stage], start, own, costs, later)
                 if (to := found.following(stage, one)) is not None:
                     came[to[0], one.lane, to[1], one.micro_batch] = end + costs.send_ps * (
                         to[0] != stage
@@ -356,14 +362,12 @@ def _key(stage: int, one: Pass) -> tuple[int, str, int, int]:
 
 def _run(
     free: Real, group: tuple[Pass, ...], given: list[Real], costs: Costs, later: Callable
-) -> tuple[Real, list[Real]]:
-    """Return when the first pass of a group begins, and when each ends [ps]."""
-    chain = [later(free, at) for at in given]
-    began = chain[0]
+) -> tuple[list[Real], list[Real]]:
+    """Return when each pass of a group begins, and when its arithmetic and messages end [ps]."""
+    began = [later(free, at) for at in given]
     if len(group) == 1:
-        computed, waited = costs.parts(group[0].kind)
-        return began, [began + later(computed + waited, costs.gather_ps)]
-    now = free
+        return began, [began[0] + sum(costs.parts(group[0].kind))]
+    chain, now = list(began), free
     for _ in range(costs.slots):
         for index, one in enumerate(group):
             computed, waited = costs.parts(one.kind)
@@ -372,10 +376,27 @@ def _run(
     return began, chain
 
 
-def _reduced(before: Real, began: Real, end: Real, costs: Costs, later: Callable) -> Real:
+def _with_weights(
+    began: list[Real], done: list[Real], group: tuple[Pass, ...], costs: Costs, later: Callable
+) -> list[Real]:
+    """Return when passes end that began and would be done at these times, with their weights [ps].
+
+    Two gathers that begin a time d apart and need G each alone are both late by G - d, if that is
+    more than 0: the second one has half of the network while the first one has the other half.
+    """
+    shared = 0.0
+    if len(group) == 2:
+        shared = later(0.0, costs.gather_ps - abs(began[0] - began[1]))
+    return [
+        end if one.kind == WEIGHT else later(end, start + costs.gather_ps + shared)
+        for one, start, end in zip(group, began, done, strict=True)
+    ]
+
+
+def _reduced(before: Real, began: Real, done: Real, costs: Costs, later: Callable) -> Real:
     """Return when the gradients of a model chunk are reduced whose last pass took this long."""
     now = before
     for piece in range(1, costs.pieces + 1):
-        ready = began + (end - began) * piece / costs.pieces
+        ready = began + (done - began) * piece / costs.pieces
         now = later(now, ready) + costs.reduce_ps / costs.pieces
     return now

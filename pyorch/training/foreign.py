@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What readers of task graphs share: what they are asked, their result, operations made equal."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from pyorch.collective._graph import Call, Graph
+from pyorch.collective._graph import Call, Graph, UnequalPartsError
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import FileRef
 from pyorch.spec.limits import MOST_FLOWS
@@ -67,7 +68,8 @@ class Asked(NamedTuple):
 class Padded:
     """Messages of operations, of which some are made larger so that ranks have equal parts.
 
-    NCCL pads them, too. They are counted before they are made.
+    So many parts as the algorithm asks for: often one for each rank. NCCL pads them, too. They are
+    counted before they are made.
 
     Parameters
     ----------
@@ -94,17 +96,25 @@ class Padded:
         """
         chosen = (module, module.Params()) if module else self._algorithm(call.operation)
         try:
-            try:
-                return self._messages(call, times, *chosen)
-            except FieldError as error:
-                padded = -(-call.data_bytes // call.ranks) * call.ranks
-                if error.field != "bytes" or padded == call.data_bytes:
-                    raise
-                found = self._messages(call._replace(data_bytes=padded), times, *chosen)
-                self._more_bytes.append(padded - call.data_bytes)
-                return found
+            return self._in_equal_parts(call, times, *chosen)
         except FieldError as error:
             raise FieldError(self._key, f"{where or self._where}: {error}") from None
+
+    def _in_equal_parts(self, call: Call, times: int, module: Any, params: Any) -> Graph:
+        """Return the messages of the operation, or of the least larger one that has equal parts."""
+        whole, parts = call, 1
+        while True:
+            try:
+                found = self._messages(whole, times, module, params)
+                break
+            except UnequalPartsError as error:
+                if parts % error.parts == 0:  # the algorithm refuses what it has asked for
+                    raise
+                parts = math.lcm(parts, error.parts)
+                whole = call._replace(data_bytes=-(-call.data_bytes // parts) * parts)
+        if whole.data_bytes > call.data_bytes:
+            self._more_bytes.append(whole.data_bytes - call.data_bytes)
+        return found
 
     def _messages(self, call: Call, times: int, module: Any, params: Any) -> Graph:
         """Return the messages, if they are not too many together with those before."""

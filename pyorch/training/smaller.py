@@ -180,8 +180,8 @@ def _closest(setup: Setup, shape: Shape) -> Smaller:
 def _peers(setup: Setup, peers: int) -> list[int]:
     """Return racks of a stage that a step may have, the best first.
 
-    They are whole groups that share a sequence or experts, and, where these are copies of each
-    other, weights. Of those that share experts there are two, which exchange the gradients of
+    They are whole groups that share a sequence or experts, and groups that share weights if those
+    of the job are. Of those that share experts there are two, which exchange the gradients of
     these, or one if no step with two is found.
     """
     where, degrees = setup.placement, setup.degrees
@@ -195,7 +195,7 @@ def _peers(setup: Setup, peers: int) -> list[int]:
 
 
 def _first(setup: Setup, some: Iterable[int], available: int) -> int:
-    """Return the first of some numbers of racks that share wholes as those of the job; or all."""
+    """Return the first of some numbers of racks of which groups share weights as in the job."""
     for racks in some:
         shape = Shape(1, racks, setup.placement.rack_members, 1)
         with suppress(SpecError):

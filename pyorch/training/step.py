@@ -45,14 +45,27 @@ HALVES = 2
 NOTHING, COMPUTE, PASS = "none", "compute", "pass"
 #: Stages of data parallelism: among whom, and what. Routed experts have replicas of their own.
 SCATTER = (
-    ("rack", "reduce_scatter", DATA[0]), ("rail", "reduce_scatter", DATA[1]),
-    ("routed", "reduce_scatter", DATA[1]),
+    ("rack", "reduce_scatter", DATA[0]), ("routed_rack", "reduce_scatter", DATA[0]),
+    ("rail", "reduce_scatter", DATA[1]), ("copies", "reduce_scatter", DATA[1]),
+    ("routed", "reduce_scatter", DATA[1]), ("routed_copies", "reduce_scatter", DATA[1]),
 )  # fmt: skip
 EXCHANGE = (("site", "exchange", DATA[2]),)
+#: Gradients for all groups of peers that share a whole each.
+RETURN = (("routed_copies", "all_gather", DATA[3]), ("copies", "all_gather", DATA[3]))
 GATHER = (
     ("routed", "all_gather", DATA[3]), ("rail", "all_gather", DATA[3]),
-    ("rack", "all_gather", DATA[4]),
+    ("routed_rack", "all_gather", DATA[4]), ("rack", "all_gather", DATA[4]),
 )  # fmt: skip
+#: Keys and values of a sequence that is shared: from other racks, then in the rack.
+SHARE = (("context_rail", "all_gather"), ("context", "all_gather"))
+#: Their gradients, the other way round.
+SHARE_BACK = (("context", "reduce_scatter"), ("context_rail", "reduce_scatter"))
+#: Axis along which each of these lies, where replicas that share something are neighbours: sites,
+#: copies, peers of one copy, racks of neighbours, neighbours in a rack, devices of one of them.
+AXES = {
+    "site": 0, "copies": 1, "routed_copies": 1, "rail": 2, "routed": 2, "context_rail": 3,
+    "rack": 4, "routed_rack": 4, "context": 5, "group": 6,
+}  # fmt: skip
 #: ZeRO: from this stage on peers have a part of the weights each.
 SHARDED = 3
 
@@ -84,8 +97,9 @@ class Plan:
     zero : int
         0: gradients are reduced and gathered again, once in a step. 1 and 2: weights are gathered
         in their place. 3: weights are gathered for each forward and each backward pass, beside the
-        arithmetic of these, and gradients are scattered only; with several sites each has a whole
-        copy (hybrid sharding).
+        arithmetic of these, and gradients are scattered only. Each site has a whole copy, and each
+        of the `copies` of `amounts` among its peers, which reduce what each has scattered (hybrid
+        sharding).
     exchange : bool
         Whether sites exchange what they have reduced; in a step without, each goes on by itself.
     """
@@ -261,7 +275,7 @@ class _Step:
     def _rings(self) -> tuple[tuple[str, str, str], ...]:
         """Return the stages in which gradients are reduced."""
         exchange = EXCHANGE if self.plan.exchange else ()
-        return SCATTER + exchange + (() if self.plan.zero == SHARDED else GATHER)
+        return SCATTER + exchange + RETURN + (() if self.plan.zero == SHARDED else GATHER)
 
     def _hand_on(self, done: list[Rows], step: int) -> list[Rows]:
         """Send from each stage to the next one around; return what each stage has then."""
@@ -403,12 +417,10 @@ class _Step:
             return after
         if after is None:
             after = self.built.barrier(self.devices[stage], CONTEXT)
-        operations = ("all_gather",) * self._turns(lane)
-        if lane != FORWARD:
-            operations += ("reduce_scatter",)
-        for operation in operations:
-            size = self.plan.amounts.context_bytes
-            after = self._ring(stage, "context", operation, size, after, CONTEXT)
+        rings = SHARE * self._turns(lane) + (SHARE_BACK if lane != FORWARD else ())
+        for where, operation in rings:
+            size = getattr(self.plan.amounts, f"{where}_bytes")
+            after = self._ring(stage, where, operation, size, after, CONTEXT)
         return after
 
     def _members(self, where: str) -> int:
@@ -425,20 +437,26 @@ class _Step:
     def _grouped(self, rows: np.ndarray, where: str) -> np.ndarray:
         """Return the rows of a stage as groups of devices, one each.
 
-        Groups are tensor-parallel ones; members of a rack; peers of a rail; twins of the sites;
-        neighbours among the replicas of a site that share experts or a sequence; replicas of the
-        same experts.
+        Groups are tensor-parallel ones; members of a rack; peers of a rail that share a whole;
+        those with the same place in copies of it; twins of the sites; neighbours among the replicas
+        of a site that share experts, or a sequence in a rack or on a rail; and of the replicas of
+        routed experts members, peers and copies.
         """
-        axes = {"site": 0, "rail": 1, "rack": 2, "group": 3}
-        if where in axes:
-            return np.moveaxis(rows, axes[where], -1).reshape(-1, rows.shape[axes[where]])
-        number = self.plan.context if where == "context" else self.plan.experts
-        if where == "routed" and number == 1:
-            return rows.reshape(-1, 1)
-        # sites x groups x number x tensor
-        by_group = rows.reshape(len(rows), -1, number, rows.shape[-1])
-        axis = 1 if where == "routed" else 2
-        return np.moveaxis(by_group, axis, -1).reshape(-1, by_group.shape[axis])
+        plan, (sites, _, members, tensor) = self.plan, rows.shape
+        if where == "experts":
+            by_group = rows.reshape(sites, -1, plan.experts, tensor)
+            return np.moveaxis(by_group, 2, -1).reshape(-1, plan.experts)
+        degree, copies = 1, plan.amounts.copies
+        if where.startswith("routed"):
+            degree, copies = plan.experts, plan.amounts.routed_copies
+            if degree == 1:
+                return rows.reshape(-1, 1)
+        elif where.startswith("context"):
+            degree, copies = plan.context, 1
+        near = plan.shape.spread(degree)
+        apart = members // near.members
+        split = rows.reshape(sites, copies, -1, near.racks, apart, near.members, tensor)
+        return np.moveaxis(split, AXES[where], -1).reshape(-1, split.shape[AXES[where]])
 
     def _among(self, stage: int, where: str, messages, after: Rows, lane: str) -> Rows:
         """Add a collective in each group of devices."""

@@ -71,6 +71,16 @@ def over_queue_pairs(
     return cut, 1 + lane[whole] * n + part
 
 
+def messages_of(pair: np.ndarray, pairs: QueuePairs) -> np.ndarray:
+    """Return which message each row is or is a part of, from 0, by the queue pair that carries it.
+
+    `over_queue_pairs` puts parts one behind the other, the first one on the first queue pair.
+    """
+    if not pairs.split:
+        return np.arange(len(pair))
+    return np.cumsum((pair - 1) % pairs.per_connection == 0) - 1
+
+
 def turns(src: np.ndarray, dst: np.ndarray, lane: np.ndarray) -> np.ndarray:
     """Return which message of its connection each is, from 0."""
     order = np.lexsort([np.arange(len(lane)), lane, dst, src])

@@ -6,7 +6,7 @@ it waits for has come to its sender and is reduced there, and `step_delay` after
 """
 
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -37,7 +37,7 @@ from pyorch.spec.parts import Part, settled
 from pyorch.workload._clear_to_send import ANNOUNCEMENT, ClearToSend, with_announcements
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, placed
-from pyorch.workload._queue_pairs import QueuePairs, over_queue_pairs
+from pyorch.workload._queue_pairs import QueuePairs, messages_of, over_queue_pairs
 
 
 class Algorithm(Part):
@@ -216,7 +216,7 @@ def flows(
     ids = hosts(nodes)
     found = []
     for ranks in members(params, nodes, links, seed):
-        graph, connection = _planned(params, len(ranks))
+        graph, connection, _ = _planned(params, len(ranks))
         found.append((ids[ranks][graph.src], ids[ranks][graph.dst], graph.bytes, connection))
     src, dst, size, connection = (np.concatenate(column) for column in zip(*found, strict=True))
     start_ps = np.full(len(src), params.start_ps + params.launch_time_ps, dtype=np.int64)
@@ -230,7 +230,7 @@ def dependencies(params: Params) -> dict[str, np.ndarray]:
     for size in sizes(params):
         graph = graph_of(params, size)
         rows = (graph.flow + first, graph.after + first, graph.at_sender)
-        found.append((*rows, delays_ps(params, graph)))
+        found.append((*rows, delays_ps(params, size)))
         first += len(graph.src)
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     names = ["flow", "after", "at_sender", "delay_ps"]
@@ -239,30 +239,43 @@ def dependencies(params: Params) -> dict[str, np.ndarray]:
     return dict(zip(names, columns, strict=False))
 
 
-def delays_ps(params: Params, graph: Graph) -> np.ndarray:
+def delays_ps(params: Params, ranks: int) -> np.ndarray:
     """Return how long after the end of what it waits for each message starts, by dependency [ps].
 
     What has come to its sender may have to be reduced first. Announcements take no such time.
     """
+    graph = graph_of(params, ranks)
     came = graph.at_sender == AT_RECEIVER
-    after_ps = params.step_delay_ps + np.where(came, reductions_ps(params, graph)[graph.after], 0)
+    after_ps = params.step_delay_ps + np.where(came, reductions_ps(params, ranks)[graph.after], 0)
     announced = (graph.step[graph.flow] == ANNOUNCEMENT) | (graph.step[graph.after] == ANNOUNCEMENT)
     return np.where(announced, 0, after_ps)
 
 
-def reductions_ps(params: Params, graph: Graph) -> np.ndarray:
-    """Return how long the receiver of each message needs to reduce it, 0 if it does not [ps]."""
+def reductions_ps(params: Params, ranks: int) -> np.ndarray:
+    """Return how long the receiver of each message needs to reduce it, 0 if it does not [ps].
+
+    Parts of a message that is split are reduced together: each takes as long as the whole one, so
+    that the last of them to come decides.
+    """
+    graph, _, message = _planned(params, ranks)
     if params.reduction_rate_bps is None:
         return np.zeros(len(graph.src), dtype=np.int64)
-    sizes_bytes, place = np.unique(graph.bytes, return_inverse=True)
+    whole_bytes = np.zeros(message[-1] + 1, dtype=np.int64)
+    np.add.at(whole_bytes, message, graph.bytes)
+    sizes_bytes, place = np.unique(whole_bytes, return_inverse=True)
     needed_ps = [reduction_ps(params, size) for size in sizes_bytes.tolist()]
-    return np.where(graph.reduced, np.array(needed_ps, dtype=np.int64)[place], 0)
+    return np.where(graph.reduced, np.array(needed_ps, dtype=np.int64)[place][message], 0)
 
 
 def reduction_ps(params: Params, size_bytes: int) -> int:
     """Return how long a rank needs to add what has come to what it has [ps]."""
     rate_bps = params.reduction_rate_bps
     return 0 if rate_bps is None else -(-8 * 10**12 * size_bytes // rate_bps)
+
+
+def messages_in(params: Params, ranks: int) -> np.ndarray:
+    """Return which message each row of `graph_of` is, from 0; the parts of one have its number."""
+    return _planned(params, ranks).message
 
 
 def sizes(params: Params) -> list[int]:
@@ -274,11 +287,23 @@ def sizes(params: Params) -> list[int]:
 
 def graph_of(params: Params, ranks: int) -> Graph:
     """Return the messages of one group of so many ranks, all chunks."""
-    return _planned(params, ranks)[0]
+    return _planned(params, ranks).graph
 
 
-def _planned(params: Params, ranks: int) -> tuple[Graph, np.ndarray]:
-    """Return the messages of one group, and the queue pair of each: 0 of a header of its own."""
+class _Planned(NamedTuple):
+    """The messages of one group, or the parts into which queue pairs cut them.
+
+    `connection` is the queue pair of each, 0 of a header of its own; `message` which one it is, or
+    is a part of.
+    """
+
+    graph: Graph
+    connection: np.ndarray
+    message: np.ndarray
+
+
+def _planned(params: Params, ranks: int) -> _Planned:
+    """Return what one group of so many ranks sends."""
     return _graph(
         params.algorithm, params.operation, ranks, params.data_bytes, params.chunks,
         params.clear_to_send, params.queue_pairs,
@@ -301,7 +326,7 @@ def _graph(
     chunks: int,
     clear_to_send: ClearToSend | None,
     pairs: QueuePairs | None,
-) -> tuple[Graph, np.ndarray]:
+) -> _Planned:
     graph = algorithm.module.graph(Call(operation, ranks, data_bytes // chunks), algorithm.params)
     whole = in_chunks(graph, chunks)
     lane = np.zeros(len(whole.src), dtype=np.int64)
@@ -309,8 +334,9 @@ def _graph(
         whole = with_announcements(whole, lane, clear_to_send)
         lane = np.zeros(len(whole.src), dtype=np.int64)
     if pairs is None:
-        return whole, lane
-    return over_queue_pairs(whole, lane, pairs, whole.step != ANNOUNCEMENT)
+        return _Planned(whole, lane, np.arange(len(lane)))
+    cut, pair = over_queue_pairs(whole, lane, pairs, whole.step != ANNOUNCEMENT)
+    return _Planned(cut, pair, messages_of(pair, pairs))
 
 
 def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Params:

@@ -31,25 +31,28 @@ _ATTEMPTS = 1000
 
 def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if the messages do not fit the network, or begin when the run has ended."""
-    _check_counts(params, network.counts)
+    _check_hosts(params, network)
     _check_times(params, network.nodes, stop_ps)
 
 
-def _check_counts(params: Params, counts: dict[str, int]) -> None:
-    """Raise FieldError where no such permutation exists: one host, or one leaf."""
-    if counts["hosts"] < 2:
-        raise FieldError("type", "a permutation needs at least 2 hosts; the topology has 1.")
-    if params.inter_leaf and counts["hosts_per_leaf"] * 2 > counts["hosts"]:
-        raise FieldError(
-            "inter_leaf",
-            f"with {counts['hosts_per_leaf']} of {counts['hosts']} hosts below one leaf some"
-            " message must stay below its leaf. Add leaves, or set inter_leaf: false.",
-        )
-    if n_active(params, counts["hosts"]) < 2:
+def _check_hosts(params: Params, network: Network) -> None:
+    """Raise FieldError where no such permutation exists: one host, or most of them on one leaf."""
+    n_hosts = network.counts["hosts"]
+    if n_hosts < 2:
+        raise FieldError("type", "a permutation needs at least 2 hosts; there is 1.")
+    if params.inter_leaf:
+        per_leaf = np.unique(leaf_of(network.nodes, network.links), return_counts=True)[1]
+        if (most := int(per_leaf.max())) * 2 > n_hosts:
+            raise FieldError(
+                "inter_leaf",
+                f"with {most} of {n_hosts} hosts below one leaf some message must stay below its"
+                " leaf. Add leaves, or set inter_leaf: false.",
+            )
+    if (active := n_active(params, n_hosts)) < 2:
         raise FieldError(
             "active",
-            f"{params.active:g} of {counts['hosts']} hosts is {n_active(params, counts['hosts'])};"
-            f" a permutation needs 2. Write at least {2 / counts['hosts']:g}.",
+            f"{params.active:g} of {n_hosts} hosts is {active}; a permutation needs 2. Write at"
+            f" least {2 / n_hosts:g}.",
         )
 
 

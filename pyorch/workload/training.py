@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.errors import PyorchError, TheoryError
+from pyorch.errors import PyorchError, SpecError, TheoryError
 from pyorch.spec.fields import FILLED, FOUND, Closed, Count, FieldError, TimePs
 from pyorch.spec.limits import (
     LARGEST_MESSAGE_BYTES,
@@ -24,11 +24,20 @@ from pyorch.spec.limits import (
     MOST_NODES,
 )
 from pyorch.spec.network import Columns, Network
-from pyorch.theory.parallelism import Setup, reductions
+from pyorch.theory.parallelism import Setup, Spread
 from pyorch.theory.preset_schema import Schedule
 from pyorch.theory.schedules import SCHEDULES, STEADY, schedule
 from pyorch.training import graph, step, tables
-from pyorch.training.plan import PACKET_BYTES, PACKETS, Amounts, Shape, amounts
+from pyorch.training.plan import (
+    PACKET_BYTES,
+    PACKETS,
+    SELDOM,
+    Amounts,
+    Shape,
+    amounts,
+    copies,
+    holders,
+)
 from pyorch.workload import _preset
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import check_placement, clocks, placed
@@ -110,8 +119,7 @@ class Params(Closed):
         """Refuse what contradicts itself."""
         if self.spare is not None:
             return self._with_spare(self.spare)
-        if set(self.amounts) != set(Amounts._fields):
-            raise FieldError("amounts", f"are {', '.join(Amounts._fields)}.")
+        self._check_amounts()
         if not self.exchange and self.sites == 1:
             raise FieldError("exchange", "false with one site. Leave it out, or write sites: 2.")
         steady = self.schedule == STEADY
@@ -141,6 +149,17 @@ class Params(Closed):
             )
         return self
 
+    def _check_amounts(self) -> None:
+        """Raise FieldError if amounts are unknown, or some that the step needs are not there."""
+        needed = set(Amounts._fields) - set(SELDOM)
+        if 1 < self.experts < self.members:
+            needed |= {"routed_rack_bytes", "weight_routed_rack_bytes"}
+        if self.context > self.members:
+            needed.add("context_rail_bytes")
+        if not needed <= set(self.amounts) <= set(Amounts._fields):
+            named = [name for name in Amounts._fields if name in needed]
+            raise FieldError("amounts", f"are {', '.join(named)}. Make the spec again.")
+
     def _with_spare(self, spare: Spare) -> "Params":
         """Return what is simulated: the second attempt, with the spare in its place."""
         if self.replaced or self.start_ps:
@@ -163,6 +182,11 @@ def _check_groups(
                 f"{peers} peers x {members} members are not groups of {given[key]}{whose}. Write"
                 f" peers that make such groups, or `{key}`: a divisor, or 1 for none.",
             )
+        if given[key] % members and members % given[key]:
+            raise FieldError(
+                "members", f"{members}; groups of {given[key]} (`{key}`) are neither an equal part"
+                " of a rack nor whole racks. Write a divisor or a multiple of it.",
+            )  # fmt: skip
 
 
 #: Beside its shape, what the amounts of a step depend on.
@@ -180,7 +204,7 @@ def _filled(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, Any
     setup = _preset.read(name, folder).setup
     degrees = setup.degrees
     order = given.get("schedule", degrees.schedule)
-    of_preset = order == degrees.schedule
+    of_preset = order == degrees.schedule != STEADY
     whole = {
         "schedule": degrees.schedule,
         "micro_batches": setup.job.micro_batches if of_preset else 1,
@@ -194,28 +218,66 @@ def _filled(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, Any
     if whole["experts"] > 1 and setup.model.experts <= 1:
         raise FieldError("experts", f"{name} has none. Leave it out.")
     try:
-        shared = {key: whole[key] for key in ("experts", "context")}
-        setup = replace(setup, degrees=replace(degrees, **shared))
-        _check_sizes(name, setup, numbers)
+        setup = _as_given(setup, whole)
         shape = Shape(*(numbers[field] for field in Shape._fields))
+        _check_sizes(name, setup, shape)
         found = amounts(setup, shape, numbers["divide"], numbers["layers"], numbers["chunks"])
     except FieldError:
         raise
     except PyorchError as error:
         raise FieldError("preset", str(error)) from None
-    return whole | {"amounts": found._asdict()}
+    return whole | {"amounts": found.plain()}
 
 
-def _check_sizes(name: str, setup: Setup, shape: dict[str, int]) -> None:
+def _as_given(setup: Setup, whole: dict[str, Any]) -> Setup:
+    """Return the set-up of a preset, with what a scenario changes of it."""
+    degrees = replace(
+        setup.degrees, schedule=whole["schedule"], virtual_stages=whole["model_chunks"],
+        experts=whole["experts"], context=whole["context"],
+    )  # fmt: skip
+    job = replace(setup.job, micro_batches=whole["micro_batches"])
+    return replace(setup, job=job, degrees=degrees)
+
+
+def _check_sizes(name: str, setup: Setup, shape: Shape) -> None:
     """Raise FieldError if devices would form groups that the preset has with one device alone."""
-    replicas = reductions(setup)[0]
-    for key, size, one in (
+    held = holders(setup, shape)
+    replicas = held[0][0]
+    for key, size, alone in (
         ("tensor", setup.placement.tensor, "one device in each tensor-parallel group"),
         ("members", replicas.members, "one tensor-parallel group in a rack"),
         ("peers", replicas.racks, "one rack for each stage"),
     ):
-        if shape[key] > 1 == size:
-            raise FieldError(key, f"{shape[key]}; {name} has {one}, which sends nothing. Write 1.")
+        if getattr(shape, key) > 1 == size:
+            raise FieldError(
+                key, f"{getattr(shape, key)}; {name} has {alone}, which sends nothing. Write 1."
+            )
+    for one, members, racks in held[1:]:
+        for key, fewer, size in (("members", members, one.members), ("peers", racks, one.racks)):
+            if fewer > 1 == size:
+                raise FieldError(
+                    key, f"{getattr(shape, key)} have all experts {fewer} times; those of {name}"
+                    f" have them once. Write {getattr(shape, key) // fewer}.",
+                )  # fmt: skip
+    for one, _, racks in held:
+        try:
+            copies(one, racks)
+        except SpecError as error:
+            raise FieldError("peers", f"{shape.peers}; {error}") from None
+    _check_context(name, setup, shape)
+
+
+def _check_context(name: str, setup: Setup, shape: Shape) -> None:
+    """Raise FieldError if a sequence needs a network that it does not need in the preset."""
+    degree = setup.degrees.context
+    whole, fewer = Spread.of(setup.placement, degree, "context"), shape.spread(degree)
+    if (whole.racks > 1) != (fewer.racks > 1):
+        several = "several racks" if whole.racks > 1 else "one rack"
+        allowed = f"{whole.members} or fewer" if whole.racks > 1 else f"a multiple of {degree}"
+        raise FieldError(
+            "members", f"{shape.members}; in {name} the {degree} replicas that share a sequence are"
+            f" in {several}. Write {allowed}.",
+        )  # fmt: skip
 
 
 def check(params: Params, network: Network, stop_ps: int) -> None:

@@ -231,3 +231,32 @@ def test_a_job_that_runs_alone_draws_what_it_draws_beside_others():
     second = both["dst"][16:32].tolist()  # ways to relays come behind
     assert second != (both["dst"][:16] + 16).tolist()
     assert alone["dst"][:16].tolist() == second
+
+
+LEAVES = {"type": "leaf_spine", "leaves": 4, "hosts_per_leaf": 4, "spines": 4}
+CROSSING = {"type": "permutation", "message": "100 kB"}
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_a_permutation_fits_the_hosts_of_its_job(seed):
+    # Four hosts on each leaf: of the six that a job has, in these draws at most three are below one
+    # leaf, and each of these can send to one of the three others.
+    sections = {"topology": LEAVES, "jobs": {"type": "random", "hosts": [6, 6]}, "seed": seed}
+    made = resolved(**sections, workload=[CROSSING] * 2)
+    leaves = [[host // 4 for host in own] for own in made.jobs.placed]
+    flows = input_tables(made)["flows"]
+
+    assert max(own.count(leaf) for own in leaves for leaf in own) <= 3
+    assert sorted(flows["src"].tolist()) == sorted(flows["dst"].tolist())
+    assert flows["src"].tolist() == sum(map(sorted, made.jobs.placed), [])
+    assert (flows["src"] // 4 != flows["dst"] // 4).all()
+
+
+@pytest.mark.parametrize("hosts, most", [([6, 6], 4), ([8, 5], 4), ([4], 4), ([12, 3], 3)])
+def test_a_permutation_of_a_job_with_most_hosts_below_a_leaf_is_refused(hosts, most):
+    # Packed: leaves have four hosts each. 6: four and two; 8 fits; then 5: four and one; 12 fits,
+    # then three below the last leaf.
+    n_hosts = next(n for n in hosts if n not in (8, 12))
+    with pytest.raises(SpecError, match=f"with {most} of {n_hosts} hosts below one leaf some"):
+        resolved(topology=LEAVES, jobs={"type": "packed", "hosts": hosts},
+                 workload=[CROSSING] * len(hosts))  # fmt: skip

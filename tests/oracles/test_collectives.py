@@ -216,6 +216,26 @@ def test_a_step_that_reduces_takes_the_time_of_its_bytes_longer(
     assert got["flows"]["start_ps"].min() == LAUNCH_PS
 
 
+@pytest.mark.parametrize("parts", [1, 4])
+def test_a_message_in_parts_is_reduced_when_its_last_part_has_come(parts):
+    # Oracle: a ring of two, 4096 packets in each of two messages. At flow level parts that share
+    # the only link take as long as one message, less the headers of packets that are the first of
+    # theirs; then 4096 x 4096 B are added at 1 Tb/s, and the last message goes.
+    size = 4096 * 4096
+    load = "{{type: collective, algorithm: ring, operation: all_reduce, ranks: 2, bytes: {} B{}}}"
+    pairs = f", queue_pairs: {{per_connection: {parts}, split: true}}, reduction_rate: 1 Tb/s"
+    _, run = ideal(load.format(2 * size, pairs), hosts=2, engine="fluid")
+    (row,) = collective.measure(run).to_dict("records")
+
+    wire_ps = (4096 * PACKET + parts * FIRST) * BYTE_PS
+    message_ps = 2 * LINK_PS + wire_ps
+    chain = 2 * message_ps + 8 * size
+    frame_ps = (PACKET + FIRST) * BYTE_PS  # is stored on the switch
+    for found in (row["completion_ps"], row["ideal_ps"]):
+        assert chain <= found <= chain + 2 * parts * frame_ps
+    assert row["ideal_ps"] <= row["completion_ps"]
+
+
 def test_fluid_reduces_as_long_as_packets():
     # Oracle: the two runs differ by the reductions of seven steps and the launch alone.
     load = (

@@ -193,42 +193,96 @@ def test_an_all_reduce_of_the_paper_at_full_size(tmp_path):
     assert ideal_ps < flows["receiver_end_ps"].max() < 1.005 * ideal_ps
 
 
-def measured(folder, metric):
-    """Return the row of a metric of the run in a folder."""
+def rows_of(folder, metric):
+    """Return the rows of a metric of the run in a folder."""
     run = pyorch.load(folder / "out")
-    (row,) = (
-        plugins.load("pyorch.metrics", metric)
-        .measure(RunTables(run.spec, run.folder))
-        .to_dict("records")
-    )
+    measure = plugins.load("pyorch.metrics", metric).measure
+    return measure(RunTables(run.spec, run.folder)).to_dict("records")
+
+
+def measured(folder, metric):
+    """Return the only row of a metric."""
+    (row,) = rows_of(folder, metric)
     return row
 
 
-def test_a_message_across_rails_counts_from_its_first_byte(tmp_path):
-    # Oracle: two paths of two links, one after the other. 1 MB are 244 packets of 4096 B and one of
-    # 576 B, with 82 B each and 16 B more in the first: 1,020,106 B on the wire. Store and forward
-    # adds the last frame, 658 B, and two delays.
-    def alone_ps(rate_bps, delay_ps):
-        packets = [4096 + 82 + 16, *[4096 + 82] * 243, 576 + 82]
-        assert sum(packets) == 1_020_106
-        # Each link passes frames on; the second is as fast, so only the last frame comes on top.
-        at, free = 0, 0
-        for size in packets:
-            took_ps = -(-size * 8 * 10**12 // rate_bps)
-            at += took_ps
-            free = max(free, at + delay_ps) + took_ps
-        return free + delay_ps
+def alone_ps(rate_bps, delay_ps):
+    """Return what 1 MB takes over two links: 244 packets of 4096 B and one of 576 B.
 
+    Each has 82 B, the first 16 B more: 1,020,106 B on the wire. Store and forward adds the last
+    frame, 658 B, and two delays.
+    """
+    packets = [4096 + 82 + 16, *[4096 + 82] * 243, 576 + 82]
+    assert sum(packets) == 1_020_106
+    # Each link passes frames on; the second is as fast, so only the last frame comes on top.
+    at, free = 0, 0
+    for size in packets:
+        took_ps = -(-size * 8 * 10**12 // rate_bps)
+        at += took_ps
+        free = max(free, at + delay_ps) + took_ps
+    return free + delay_ps
+
+
+#: Of 1 MB in its rack, and between two racks on a rail [ps].
+UP_PS, OUT_PS = alone_ps(14_400_000_000_000, 100_000), alone_ps(800_000_000_000, 500_000)
+
+
+def test_a_message_across_rails_counts_from_its_first_byte(tmp_path):
+    # Oracle: two paths of two links, one after the other.
     load = "{type: flow_table, file: one.csv}"
     (tmp_path / "one.csv").write_text("src,dst,bytes,start_ps\n0,7,1000000,0\n0,4,1000000,0\n")
     run(tmp_path, load)
     row = measured(tmp_path, "messages")
 
-    up, out = alone_ps(14_400_000_000_000, 100_000), alone_ps(800_000_000_000, 500_000)
     assert (row["n_messages"], row["relayed_messages"]) == (2, 1)
-    assert row["relayed_fct_mean_ps"] == row["fct_p100_ps"] == up + out
-    assert row["fct_p50_ps"] == out
+    assert row["relayed_fct_mean_ps"] == row["fct_p100_ps"] == UP_PS + OUT_PS
+    assert row["fct_p50_ps"] == OUT_PS
     assert row["slowdown_p100"] == 1
+
+
+def test_a_job_begins_with_the_first_byte_of_what_is_relayed(tmp_path):
+    # Two jobs of two racks: one message across rails, and one on a rail.
+    load = "[{type: single, message: 1 MB, source: 0, target: 7},"
+    load += " {type: single, message: 1 MB, source: 0, target: 4}]"
+    run(tmp_path, f"{load}\njobs: {{type: packed, hosts: [8, 8]}}")
+
+    took = [row["completion_ps"] for row in rows_of(tmp_path, "jobs")]
+    assert took == [UP_PS + OUT_PS, OUT_PS]
+
+
+def test_a_step_of_a_collective_begins_with_the_first_byte_of_what_is_relayed(tmp_path):
+    # A ring of two across rails: both send 1 MB at once, twice, and no two messages share a link in
+    # a direction. A message has one ACK, which goes back when the next one has another network.
+    load = "{type: collective, algorithm: ring, operation: all_reduce, bytes: 2 MB,"
+    one_ack = "{type: ns3::RoceTransport, attributes: {AckInterval: 1000}}"
+    run(tmp_path, f"{load} groups: [[0, 7]]}}", one_ack)
+
+    steps, took_ps = rows_of(tmp_path, "collective_steps"), UP_PS + OUT_PS
+    starts = [(row["first_start_ps"], row["last_start_ps"]) for row in steps]
+    assert starts == [(0, 0), (took_ps, took_ps)]
+    assert [row["last_end_ps"] for row in steps] == [took_ps, 2 * took_ps]
+    for name in ("shortest_ps", "median_ps", "longest_ps"):
+        assert [row[name] for row in steps] == [took_ps] * 2
+    assert measured(tmp_path, "collective")["completion_ps"] == 2 * took_ps
+
+
+def test_a_timeline_shows_a_relayed_message_from_its_first_byte(tmp_path):
+    # Rank 0 computes for 100 ns, then sends 1 MB across rails to rank 7, beside which it computes
+    # for 1 us, which is shorter; rank 7 computes again when all of it has come.
+    idle = "".join(f"rank {rank} {{\n}}\n" for rank in range(1, 7))
+    (tmp_path / "one.goal").write_text(
+        "num_ranks 8\nrank 0 {\na: calc 100\nb: send 1000000b to 7 tag 1\nc: calc 1000\n"
+        f"b requires a\nc requires a\n}}\n{idle}"
+        "rank 7 {\nd: recv 1000000b from 0 tag 1\ne: calc 50\ne requires d\n}\n"
+    )
+    run(tmp_path, "{type: trace, format: goal, file: one.goal}")
+    spans = [(row["lane"], row["start_ps"], row["end_ps"])
+             for row in rows_of(tmp_path, "step_timeline")]  # fmt: skip
+
+    came_ps = 100_000 + UP_PS + OUT_PS
+    (sent,) = [span[1:] for span in spans if span[0] not in ("compute", "exposed")]
+    assert sent == (100_000, came_ps)
+    assert [span[1:] for span in spans if span[0] == "exposed"] == [(1_100_000, came_ps + 50_000)]
 
 
 @pytest.mark.parametrize("transport", [ROCE, "{type: ns3::SprayTransport}"])

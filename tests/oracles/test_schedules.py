@@ -6,6 +6,7 @@ parallelism stays in the rack and the pipeline on the rails, or the other way ro
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,7 @@ def scenario(engine, **load):
 def recurrence_ps(load):
     """Return the step by the recurrence, with what a message alone takes over two links."""
     setup = preset.training("dense-100t").setup
+    setup = replace(setup, degrees=replace(setup.degrees, schedule=load["schedule"]))
     shape = Shape(*(load.get(name, 1) for name in Shape._fields))
     chunks = load.get("chunks", 16)
     one = amounts(setup, shape, DIVIDE, 1, chunks)

@@ -6,6 +6,7 @@ packets of 9000 B with a header of 1 B.
 """
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -100,6 +101,23 @@ def test_sharded_weights_are_exposed_as_far_as_a_pass_is_too_short_for_them(name
     assert expected == pytest.approx({"dense-100t": 0.0495, "moe-100t": 0.2370}[name], abs=2e-4)
 
 
+def test_weights_that_two_racks_share_come_while_a_forward_pass_is_computed(tmp_path):
+    # Closed form: of 98 racks two have a whole, so the forward pass of 45.2 ms waits for an
+    # all-gather of 1/2 of g / 72, 28.3 ms, and not for one of 97/98, 56.1 ms. Backward gathers and
+    # scatters this half and all-reduces it among 49 pairs: 1/2 + 1/2 + 2 48/49 / 2 = 2 97/98, as
+    # without sharding. So 18.70 % are exposed, and 23.70 % if all racks have a whole.
+    text = (Path(preset.__file__).parent / "presets" / "moe-100t.yaml").read_text()
+    (tmp_path / "shared.yaml").write_text(
+        text.replace("{tensor: 18, layers_per_stage: 1}",
+                     "{tensor: 18, layers_per_stage: 1, zero: 3, shard: 8}")
+    )  # fmt: skip
+    whole = scenario(preset=str(tmp_path / "shared.yaml"), chunks=32) | {"engine": "fluid"}
+
+    row = shares(pyorch.run(whole, results=tmp_path))
+
+    assert row["exposed_share"] == pytest.approx(0.1870, abs=0.01)
+
+
 @pytest.mark.parametrize("order", ["Fifo", "Srpt"])
 def test_late_clocks_cost_no_more_than_they_are_late(order, tmp_path):
     # Messages of a host one after the other: a device that is 10 us late makes the step 10 us
@@ -147,6 +165,43 @@ def test_stages_take_their_times(tmp_path):
         for kind in ("tensor", "pipeline"):
             pass_ps = row[f"{kind}_share"] * row["step_ps"] / 2 * DIVIDE
             assert pass_ps == pytest.approx(getattr(times, f"{kind}_ps"), rel=0.02), kind
+
+
+def test_gradients_of_experts_take_their_time_in_the_rack_and_on_the_rail(tmp_path):
+    # Closed form: of 4 replicas of a rack 2 have the same experts. In one chunk each stage has the
+    # network to itself. In one ring of all replicas one of these 2 would send all that leaves.
+    load = {"preset": "moe-100t", "members": 4, "tensor": 2, "experts": 2, "chunks": 1}
+    run = pyorch.run(scenario(**load), results=tmp_path)
+    setup = preset.training("moe-100t", [("parallelism.experts", 2)]).setup
+    times = parallelism.stage_times(setup)
+    (found,) = steps(RunTables(run.spec, run.folder))
+    sent = found.tasks[found.tasks["kind"] == 1]
+    took = sent.groupby("lane")["end_ps"].max() - sent.groupby("lane")["start_ps"].min()
+
+    stages = [times.dp1_ps / 2, times.dp2_ps / 2, times.dp4_ps, times.dp5_ps]
+    in_a_site = [lane for lane in DATA if lane in took]
+    assert len(in_a_site) == 4
+    for lane, ideal_ps in zip(in_a_site, stages, strict=True):
+        assert took[lane] * DIVIDE == pytest.approx(ideal_ps, rel=0.02), lane
+
+
+@pytest.mark.parametrize(("context", "peers"), [(4, 3), (12, 3), (12, 6)])
+def test_keys_and_values_take_their_time_by_rail_and_by_rack(context, peers, tmp_path):
+    # Closed form: of 3 racks 2/3 of the part of a device at 800 Gb/s, in two messages, then 3/4 of
+    # all keys and values at 14.4 Tb/s, in three. Each has two links of 1 ns, and is a packet later
+    # behind the switch. Forward once and backward twice, and nothing is computed meanwhile.
+    load = {"members": 4, "tensor": 2, "stages": 1, "peers": peers, "context": context}
+    row = shares(pyorch.run(scenario(**load), results=tmp_path))
+
+    kept = 2 * 32_000 * 244_224 * 0.5 / 18 / DIVIDE
+
+    def sent_ps(n, size_bytes, rate_bps):
+        return n * ((size_bytes + 9001) * 8e12 / rate_bps + 2000)
+
+    each_ps = sent_ps(3, kept / 4, 14.4e12)
+    if context == 12:
+        each_ps += sent_ps(2, kept / 4 / 3, 800e9)
+    assert row["context_share"] * row["step_ps"] == pytest.approx(3 * each_ps, rel=0.005)
 
 
 def test_tokens_take_their_time_to_the_experts_and_back(tmp_path):

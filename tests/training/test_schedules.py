@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Steps of a pipeline end when an independent recurrence says, to the picosecond."""
 
+from collections import Counter
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pipeline_oracle
 import pytest
@@ -12,6 +14,7 @@ from pipeline_oracle import Job, Messages
 from test_step import ends_ps
 
 from pyorch.errors import TheoryError
+from pyorch.theory import schedules
 from pyorch.theory.schedules import (
     BACKWARD,
     FORWARD,
@@ -23,8 +26,9 @@ from pyorch.theory.schedules import (
     schedule,
     step_ps,
 )
-from pyorch.training import COMPUTE
+from pyorch.training import COMPUTE, MESSAGE
 from pyorch.training import step as steps
+from pyorch.training.graph import stream_edges
 from pyorch.training.plan import Amounts, Shape
 
 MESSAGE_PS = 700
@@ -186,6 +190,130 @@ def test_the_closed_form_of_a_step_is_the_same_chain(job, data):
         assert step_ps(found, each) == expected
     else:
         assert expected <= step_ps(found, each) <= expected + job.model_chunks * each.reduce_ps
+
+
+@settings(max_examples=60)
+@given(job=jobs(), data=st.data())
+def test_the_closed_form_with_sharded_weights_is_the_same_chain(job, data):
+    # ZeRO-3: each piece is one ring among peers, so a gather is `chunks` of them one after the
+    # other, and so is a reduction, which is not gathered again. One layer, so that pieces end with
+    # whole parts of the arithmetic.
+    job = job._replace(tensor=1, members=1, peers=data.draw(st.integers(1, 3)), zero=3, layers=1,
+                       chunks=data.draw(st.sampled_from([1, 2, 4])), overlap="pass")  # fmt: skip
+    ring_ps = (job.peers - 1) * MESSAGE_PS
+    costs = Costs(
+        job.forward_ps, job.backward_ps, job.backward_ps // 2, send_ps=MESSAGE_PS,
+        gather_ps=job.chunks * ring_ps, reduce_ps=job.chunks * ring_ps, pieces=job.chunks,
+    )  # fmt: skip
+    found = schedule(job.schedule, job.stages, job.micro_batches, job.model_chunks)
+    assert step_ps(found, costs) == pipeline_oracle.step_ps(job, ALIKE)
+
+
+def sharded(name, stages, micro_batches, gather_ps):
+    """Return the graph of a step whose weights come from one other peer, at 1 ps a byte.
+
+    In 4 pieces: a ring of two sends half of each. All other messages have a byte or few.
+    """
+    own = Amounts(100_000, 200_000, 1, 1, 1, 8, 1, weight_rail_bytes=2 * gather_ps)
+    model_chunks = 2 if name == "interleaved" else 1
+    return steps.build(steps.Plan(
+        Shape(stages, 2, 1, 1), own, 1, name, micro_batches, model_chunks, "pass", 4, zero=3,
+    ))  # fmt: skip
+
+
+def waits_of(graph):
+    """Return which tasks wait for which, as a graph of networkx."""
+    later, before = stream_edges(graph)
+    found = nx.DiGraph()
+    found.add_nodes_from(range(len(graph.kind)))
+    found.add_edges_from(zip([*graph.after, *before], [*graph.task, *later], strict=True))
+    return found
+
+
+def longest_chain_ps(graph):
+    """Return the longest chain of tasks, where no message slows another down."""
+    took = np.where(graph.kind == MESSAGE, graph.size_bytes, graph.duration_ps).tolist()
+    waits, ends = waits_of(graph), {}
+    for task in nx.topological_sort(waits):
+        ends[task] = max((ends[each] for each in waits.predecessors(task)), default=0) + took[task]
+    return max(ends.values())
+
+
+def shared_ps(graph):
+    """Return when the last task ends, where the messages that a device sends share its rate."""
+    waits = waits_of(graph)
+    missing = dict(waits.in_degree())
+    left = np.where(graph.kind == MESSAGE, graph.size_bytes, graph.duration_ps).tolist()
+    is_message, device = (graph.kind == MESSAGE).tolist(), graph.device.tolist()
+    under_way = {task for task, number in missing.items() if not number}
+    now = 0.0
+    while under_way:
+        sending = Counter(device[task] for task in under_way if is_message[task])
+        slower = {task: sending[device[task]] if is_message[task] else 1 for task in under_way}
+        passed = min(left[task] * slower[task] for task in under_way)
+        now += passed
+        for task in list(under_way):
+            left[task] -= passed / slower[task]
+            if left[task] < 1e-6:  # of a byte or picosecond: rounding
+                under_way.remove(task)
+                for follower in waits.successors(task):
+                    missing[follower] -= 1
+                    if not missing[follower]:
+                        under_way.add(follower)
+    return now
+
+
+GATHERS = [50_000, 150_000, 400_000]  # shorter than a forward pass, than a backward one, longer
+
+
+@pytest.mark.parametrize("name", RULED)
+@pytest.mark.parametrize("gather_ps", GATHERS)
+def test_gathers_are_as_long_as_the_longest_chain_of_the_graph(name, gather_ps):
+    # Gradients of weights need no weights: passes for these alone wait for nothing.
+    graph = sharded(name, 4, 8, gather_ps)
+    found = schedule(name, 4, 8, 2 if name == "interleaved" else 1)
+    costs = Costs(100_000, 200_000, 100_000, gather_ps=gather_ps)
+    # All chains together have less than 100 messages of a byte.
+    assert 0 <= longest_chain_ps(graph) - step_ps(found, costs) < 100
+
+
+@pytest.mark.parametrize("gather_ps", GATHERS)
+@pytest.mark.parametrize("micro_batches", [8, 20])
+def test_gathers_of_passes_in_turn_share_their_network(micro_batches, gather_ps):
+    graph = sharded("dualpipe", 4, micro_batches, gather_ps)
+    costs = Costs(100_000, 200_000, 100_000, gather_ps=gather_ps)
+    found = step_ps(schedule("dualpipe", 4, micro_batches), costs)
+
+    assert found == pytest.approx(shared_ps(graph), abs=1000)  # what has a byte is sent, too
+    assert found >= longest_chain_ps(graph) - 100
+    # Each stage gathers for each micro-batch, forward and backward, over one network.
+    assert found >= 2 * micro_batches * gather_ps
+
+
+@pytest.mark.parametrize("late", [0, 3_000, 9_000, 20_000])
+def test_two_gathers_that_begin_a_time_apart(late):
+    # One pass forward and one backward in turn, of 2 halves each: F/2, B/2, F/2, B/2. By hand: the
+    # gather of the first one has the network alone for `late`, then both have half of it until it
+    # has ended, and the second one has it alone again.
+    pair = (Pass(FORWARD, 1, 0, True), Pass(BACKWARD, 0, 1))
+    gather_ps = 12_000
+    began = [5_000, 5_000 + late]
+    ends = schedules._with_weights(
+        began, [0, 0], pair, Costs(2_000, 4_000, 2_000, gather_ps=gather_ps), max
+    )
+    together = max(0, gather_ps - late)  # left of the first one when the second one begins
+    assert ends[0] == began[0] + min(late, gather_ps) + 2 * together
+    assert ends[1] == (began[0] + 2 * gather_ps if together else began[1] + gather_ps)
+
+
+def test_steps_of_many_rates_are_those_of_each_rate():
+    # Symmetry: an array of gathers is each of them alone.
+    for name in SCHEDULES:
+        found = schedule(name, 4, 8)
+        costs = Costs(100.0, 200.0, 100.0, 10.0, 10.0, send_ps=5.0, reduce_ps=60.0, pieces=4)
+        alone = [step_ps(found, replace(costs, gather_ps=each)) for each in (0.0, 150.0, 400.0)]
+        together = step_ps(found, replace(costs, gather_ps=np.array([0.0, 150.0, 400.0])))
+        assert together.tolist() == alone
 
 
 BUBBLES = {  # [deepseek24] table 2, with F forward, B backward, W of its weights; m micro-batches

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Workloads of SimAI: steps by hand, groups by their definition, and what is refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from task_times import LATENCY, PER_BYTE, ends, of_chakra, of_goal
 
-from pyorch.collective import direct, ring
+from pyorch.collective import direct, double_tree, ring
+from pyorch.collective._graph import Call, Counts, part_bytes
 from pyorch.spec.fields import FieldError
 from pyorch.training import COMPUTE, MESSAGE, chakra, check, foreign, goal, simai
 
@@ -110,6 +113,47 @@ def test_small_forward_operations_are_4096_bytes_and_parts_are_equal():
     assert found.remarks == (
         "workload: 1 operations are made larger, by at most 1 B, so that ranks have equal parts.",
     )
+
+
+def test_an_all_reduce_by_two_trees_has_two_equal_parts_and_no_more():
+    # 4099 B among three: each tree has half of 4100 B, which two ranks send up and get down again.
+    def trees(operation):
+        return double_tree, double_tree.Params()
+
+    found = simai.read(text(row("0 ALLREDUCE 4099"), tp=3, n=3), trees)
+    sent = found.graph.size_bytes[found.graph.kind == MESSAGE]
+
+    assert sent.tolist() == [2050] * 2 * 2 * 2
+    assert "1 operations are made larger, by at most 1 B" in found.remarks[0]
+
+
+@given(
+    data_bytes=st.integers(1, 500), ranks=st.integers(2, 9), asked=st.lists(st.integers(1, 12),
+    max_size=3),
+)  # fmt: skip
+def test_an_operation_is_as_little_larger_as_its_algorithm_needs(data_bytes, ranks, asked):
+    # Oracle: the first of all larger sizes that every number of parts divides, by trying them.
+    least = next(n for n in itertools.count(data_bytes) if all(n % parts == 0 for parts in asked))
+
+    class Picky:
+        OPERATIONS = ("all_reduce",)
+
+        @staticmethod
+        def check(call, params):
+            for parts in asked:
+                part_bytes(call, parts)
+
+        @staticmethod
+        def graph(call, params):
+            return call.data_bytes
+
+        @staticmethod
+        def counts(call, params):
+            return Counts(1, 0, 0, ())
+
+    padded = foreign.Padded(lambda operation: (Picky, None), "x.txt", "file")
+    assert padded(Call("all_reduce", ranks, data_bytes), 1) == least
+    assert len(list(padded.remarks())) == (least > data_bytes)
 
 
 def test_micro_tests_are_operations_of_all_ranks_one_after_the_other():

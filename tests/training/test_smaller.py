@@ -10,7 +10,7 @@ from pyorch.errors import TheoryError
 from pyorch.theory import exposed, preset
 from pyorch.theory.design import Design
 from pyorch.theory.full_step import Fabric
-from pyorch.training import graph, packets, smaller
+from pyorch.training import graph, packets, smaller, step
 from pyorch.training.plan import Shape
 from pyorch.workload import training
 
@@ -44,6 +44,49 @@ def test_messages_are_counted_as_the_workload_makes_them(name):
     made = int((training.graph_of(params).kind == graph.MESSAGE).sum())
 
     assert made == pytest.approx(one.messages, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "degrees"),
+    [
+        ("mixtral-8x7b", {"experts": 2}), ("mixtral-8x7b", {"experts": 4, "shard": 8, "zero": 3}),
+        ("mixtral-8x7b", {"experts": 8, "shard": 16}), ("llama3-8b", {"context": 16}),
+        ("llama3-8b", {"context": 32, "zero": 1}), ("llama3-8b", {"shard": 8}),
+        ("llama3-8b", {"shard": 32}), ("llama3-8b", {"shard": 16, "context": 16}),
+    ],
+)  # fmt: skip
+def test_messages_of_groups_in_racks_and_on_rails_are_counted_as_they_are_made(name, degrees):
+    # One stage, so that nobody sends to another one. Their bytes are counted too, of each network;
+    # weights are taken to have as many as gradients.
+    setup = setup_of(name)
+    precision = replace(setup.precision, weight_bytes=setup.precision.gradient_bytes)
+    cluster = replace(setup.cluster, n_racks=16)
+    setup = replace(setup, cluster=cluster, precision=precision,
+                    degrees=replace(setup.degrees, data=0, **degrees))  # fmt: skip
+    shape = Shape(1, smaller.smaller(setup, divide=1).shape.peers, 8, 1)
+    one = smaller.given(setup, shape, 1, 1, 2)
+    given = smaller.amounts(setup, shape, 1, 1, smaller.CHUNKS)
+    made = step.build(step.Plan(
+        shape, given, 1, setup.degrees.schedule, 2, overlap="pass", chunks=smaller.CHUNKS,
+        experts=setup.degrees.experts, context=setup.degrees.context, zero=setup.degrees.zero,
+    ))  # fmt: skip
+
+    rows = made.kind == graph.MESSAGE
+    leaves = made.device[rows] // 8 != made.peer[rows] // 8
+    sent = smaller._sent(setup, shape, 1, 2)
+    assert one.messages == rows.sum()
+    for far in (False, True):
+        expected = sum(n * size for n, size, out in sent if out == far) * shape.devices
+        assert made.size_bytes[rows][leaves == far].sum() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("shard", "peers"), [(0, 2), (8, 2), (16, 4), (32, 4), (64, 2)])
+def test_racks_that_share_weights_in_groups_are_four_at_least(shard, peers):
+    # 8 racks of a stage: of two groups of two or more racks there are four racks, if a job has
+    # several groups of several racks.
+    setup = setup_of("llama3-8b")
+    setup = replace(setup, degrees=replace(setup.degrees, shard=shard))
+    assert smaller.smaller(setup).shape.peers == peers
 
 
 def test_a_pass_that_computes_all_again_sends_all_again():

@@ -149,6 +149,35 @@ def test_announcements_take_no_step_delay():
     assert sorted(waits["delay_ps"][of_data].tolist()) == 8 * [7_000] + 12 * [217_000]
 
 
+SPLIT = "queue_pairs: {per_connection: 4, split: true}"
+
+
+@pytest.mark.parametrize("more, parts", [("", 1), (PAIRS, 1), (SPLIT, 4)])
+@pytest.mark.parametrize("announced", ["", "clear_to_send: {buffers: 2}"])
+def test_parts_of_a_message_are_reduced_together(more, parts, announced):
+    # A ring of two sends halves: 4096 kB take 327.68 us at 100 Gb/s, in however many parts they
+    # come, and the message of the second step waits for that of the first. The last part decides.
+    load = "{type: collective, algorithm: ring, operation: all_reduce, bytes: 8192 kB, ranks: 2,"
+    options = ["reduction_rate: 100 Gb/s", *filter(None, [more, announced])]
+    got = tables(f"{load} {', '.join(options)}}}")
+    waits, flows = got["dependencies"], got["flows"]
+    is_data = flows["bytes"] > 64
+    of_data = is_data[waits["flow"]] & is_data[waits["after"]]
+
+    assert flows["bytes"][is_data].tolist() == [4_096_000 // parts] * 4 * parts
+    assert waits["delay_ps"][of_data].tolist() == [327_680_000] * 2 * parts**2
+    assert not waits["delay_ps"][~of_data].any()
+
+
+def test_parts_of_unlike_bytes_are_reduced_as_one_message():
+    # 300 B are parts of 128, 128 and 44 B on multiples of 128 B: 8 ns for a byte at 1 Gb/s.
+    load = "{type: collective, algorithm: recursive_doubling, operation: all_reduce, bytes: 300 B,"
+    got = tables(f"{load} ranks: 4, reduction_rate: 1 Gb/s, {SPLIT}}}")
+
+    assert got["flows"]["bytes"].tolist() == [128, 128, 44] * 8
+    assert set(got["dependencies"]["delay_ps"].tolist()) == {300 * 8_000}
+
+
 @pytest.mark.parametrize(
     "algorithm", ["tree", "{type: pairwise, outstanding: 3}", "{type: hierarchical, local: 4}"]
 )
