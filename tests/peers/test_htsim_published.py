@@ -24,7 +24,7 @@ def test_the_first_page_says_how_near_incasts_and_permutations_are():
     newer = rows.query("traffic != 'incast' and control == 'nscc' and results == 'second'")
     full = newer["oversubscription"] == 1
     first_page = " ".join((ROOT / "README.md").read_text().split())
-    assert f"Of {len(incasts)} rows of incasts {100 * incasts.mean():.1f} % are" in first_page
+    assert f"incasts | {100 * incasts.mean():.1f} % of {len(incasts)} within 6 % |" in first_page
     assert (
         f"{100 * near[newer.index[full]].mean():.0f} % (full networks) and"
         f" {100 * near[newer.index[~full]].mean():.0f} % (oversubscribed ones) are"
