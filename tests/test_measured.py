@@ -9,6 +9,7 @@ import pytest
 
 from pyorch import measured
 from pyorch.errors import SpecError
+from pyorch.runs.choose import choose
 
 ROOT = Path(__file__).parents[1]
 FILES = measured.files(ROOT / "measured")
@@ -171,3 +172,34 @@ def test_the_page_is_what_table_and_files_say():
 def test_the_table_is_what_the_engine_gives(study, path):
     written = pd.read_csv(TABLE).query("experiment == @path.stem").reset_index(drop=True)
     pd.testing.assert_frame_equal(measured.table([path]), written, rtol=1e-5, check_dtype=False)
+
+
+def test_the_page_counts_each_kind_of_experiment():
+    table = pd.read_csv(TABLE)
+    kinds = []
+    for path in FILES:
+        runs = choose(path)
+        transports = {run.variant: {one.type for one in run.spec.transport} for run in runs}
+        is_nccl = any(run.spec.workload[0].type == "nccl" for run in runs)
+        for value in measured.read(path).values:
+            shown = filter(None, (value.ours, value.ours.over))
+            names = [one.variant or runs[0].variant for one in shown]
+            is_mrc = all("ns3::MrcTransport" in transports[name] for name in names)
+            kinds.append("MRC-like" if is_mrc else "nccl" if is_nccl else "others")
+    by = table.assign(off=(table["ratio"] - 1).abs()).groupby(kinds)
+    found = by.agg(size=("off", "size"), mean=("off", "mean"), median=("off", "median"))
+    within = (table["verdict"] == "within").groupby(kinds).sum()
+    page = (ROOT / "docs" / "hardware.md").read_text()
+    for kind, row in (("MRC-like", "MRC-like"), ("nccl", "the workload `nccl`"),
+                      ("others", "all others")):  # fmt: skip
+        its, median = found.loc[kind], 100 * found.loc[kind, "median"]
+        digits = f"{median:.1f}" if median < 1 else f"{median:.0f}"
+        assert (
+            f"| {row} | {its['size']:.0f} | {within[kind]} | {100 * its['mean']:.0f} % | {digits} %"
+        ) in page
+    first_page = " ".join((ROOT / "README.md").read_text().split())
+    assert (
+        f"{within['MRC-like']} of {found.loc['MRC-like', 'size']} of [MRC-like]" in first_page
+        and f"{within['nccl']} of {found.loc['nccl', 'size']} of NCCL" in first_page
+        and f"{within['others']} of {found.loc['others', 'size']} others" in first_page
+    )

@@ -108,7 +108,7 @@ def measure(asked: Asked, chosen: "Sequence[Design]") -> Measured:
     PyorchError
         A run is refused, before any is made, or does not come to its end.
     """
-    from pyorch.cli.run import say_unfinished
+    from pyorch.cli.run import say_remarks, say_unfinished
     from pyorch.cli.sweep import display
     from pyorch.runs import names
     from pyorch.runs.choose import choose
@@ -122,6 +122,7 @@ def measure(asked: Asked, chosen: "Sequence[Design]") -> Measured:
     scenario = packets.scenario(asked.preset, asked.setup, chosen, asked.transports, one)
     runs = choose(scenario, asks=True)
     names.note(runs)
+    say_remarks(runs)
     with display() as show:
         outcome = sweep(runs, asked.cores, show=show)
     if outcome.stop:
