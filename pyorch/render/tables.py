@@ -15,6 +15,7 @@ from pyorch.render.relays import relayed
 from pyorch.spec.fields import FieldError
 from pyorch.spec.jobs import nodes_of
 from pyorch.spec.resolved import Spec, Workload
+from pyorch.training.graph import COMPUTE
 from pyorch.workload._hosts import hosts
 from pyorch.writing import write_atomically
 
@@ -106,6 +107,25 @@ def message_tables(spec: Spec) -> Tables:
         flows, _ = relayed(flows, {}, rows, relay[rows])
     _choose_transports(spec, parts, rows, flows)
     return {"nodes": dict(tables["nodes"]), "links": dict(tables["links"]), "flows": flows}
+
+
+def computing_hosts(spec: Spec) -> dict[int, np.ndarray]:
+    """Return the hosts on which each workload computes, counted from 0, by its index; sorted.
+
+    A workload that computes nothing is left out.
+    """
+    tables = spec.topology.tables(spec.link)
+    work = _tasks(spec, tables, spec.seed, 0)
+    servers = _served(spec, tables, spec.seed, work).get("servers", {})
+    found = {}
+    for index, own in work.items():
+        nodes = [own["node"][own["kind"] == COMPUTE]]
+        if servers:
+            nodes.append(servers["host"][servers["workload"] == index])
+        at = np.isin(hosts(tables["nodes"]), np.concatenate(nodes))
+        if at.any():
+            found[index] = np.flatnonzero(at)
+    return found
 
 
 def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -4,7 +4,13 @@
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
+import numpy as np
+
+from pyorch.render.tables import computing_hosts
 from pyorch.spec import Run
+
+#: Hosts that a remark names one by one.
+MOST_NAMED = 4
 
 
 def remarks(runs: Iterable[Run]) -> list[str]:
@@ -20,16 +26,22 @@ def remarks(runs: Iterable[Run]) -> list[str]:
 
 def _sharing(run: Run) -> Iterator[str]:
     """Yield which workloads compute on the same hosts; with `jobs` each has its own."""
-    loads = enumerate(run.spec.workload if run.spec.jobs is None else ())
-    where = [
-        (f"workload.{i}", its(load.params))
-        for i, load in loads
-        if (its := getattr(load.module, "computes_on", None))
-    ]
-    for (one, here), (other, there) in combinations(where, 2):
-        first, last = max(here.start, there.start), min(here.stop, there.stop) - 1
-        if first <= last:
+    if run.spec.jobs is not None or len(run.spec.workload) == 1:
+        return
+    for (one, here), (other, there) in combinations(computing_hosts(run.spec).items(), 2):
+        if (shared := np.intersect1d(here, there)).size:
             yield (
-                f"{one} and {other} both compute on hosts {first} to {last}. They share the ports"
-                " of these, but not their computing time: each computes as if it were alone."
+                f"workload.{one} and workload.{other} both compute on {_named(shared)}. They share"
+                " the ports of these, but not their computing time: each computes as if it were"
+                " alone."
             )
+
+
+def _named(hosts: np.ndarray) -> str:
+    """Return which hosts these are, which are sorted."""
+    if len(hosts) == 1:
+        return f"host {hosts[0]}"
+    if hosts[-1] - hosts[0] == len(hosts) - 1:
+        return f"hosts {hosts[0]} to {hosts[-1]}"
+    rest = f" and {len(hosts) - MOST_NAMED} more" if len(hosts) > MOST_NAMED else ""
+    return f"hosts {', '.join(map(str, hosts[:MOST_NAMED]))}{rest}"

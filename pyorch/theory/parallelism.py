@@ -121,13 +121,7 @@ class Setup:
                 f" GPUs; the {self.cluster.n_racks} racks hold {where.gpus_working:,} in whole"
                 f" replicas. Take data {self.sequences}, or other racks."
             )
-        if degrees.experts > 1 and self.model.experts <= 1:
-            raise TheoryError(f"experts {degrees.experts}: the model has no experts. Take 1.")
-        if degrees.experts > 1 and self.model.experts % degrees.experts:
-            raise TheoryError(
-                f"{self.model.experts} experts over {degrees.experts} replicas: not whole experts."
-                f" Take a divisor: {_divisors(self.model.experts)}."
-            )
+        check_experts(degrees.experts, self.model.experts)
         if degrees.schedule != STEADY:
             schedule(degrees.schedule, where.stages, self.job.micro_batches, degrees.virtual_stages)
         elif degrees.virtual_stages > 1:
@@ -163,6 +157,17 @@ class Setup:
                     other.check()
                     found.append(f"{words} ({other.held_bytes / 1e9:,.1f} GB)")
         return f" Would fit: {'; '.join(found)}." if found else ""
+
+
+def check_experts(replicas: int, experts: int) -> None:
+    """Raise TheoryError unless each of `replicas` has whole ones of the experts of a layer."""
+    if replicas > 1 and experts <= 1:
+        raise TheoryError(f"experts {replicas}: the model has no experts. Take 1.")
+    if replicas > 1 and experts % replicas:
+        raise TheoryError(
+            f"{experts} experts over {replicas} replicas: not whole experts."
+            f" Take a divisor: {_divisors(experts)}."
+        )
 
 
 def _divisors(number: int) -> str:

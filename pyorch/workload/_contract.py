@@ -21,7 +21,6 @@ class Contract(Protocol):
         "scheduler",
         "IS_OPEN",
         "remarks",
-        "computes_on",
     )
     #: A program sends messages while the run goes on.
     IS_OPEN: bool
@@ -84,7 +83,3 @@ class Contract(Protocol):
     @staticmethod
     def remarks(params: Closed) -> tuple[str, ...]:
         """Return what users should know before a run, each on one line."""
-
-    @staticmethod
-    def computes_on(params: Closed) -> range:
-        """Return the hosts that its devices are, counted from 0; none if they are drawn."""

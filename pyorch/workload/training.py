@@ -24,7 +24,7 @@ from pyorch.spec.limits import (
     MOST_NODES,
 )
 from pyorch.spec.network import Columns, Network
-from pyorch.theory.parallelism import Setup, Spread
+from pyorch.theory.parallelism import Setup, Spread, check_experts
 from pyorch.theory.preset_schema import Schedule
 from pyorch.theory.schedules import SCHEDULES, STEADY, schedule
 from pyorch.training import graph, step, tables
@@ -215,8 +215,10 @@ def _filled(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, Any
         "zero": degrees.zero,
     } | given
     _check_groups(whole, numbers, tuple(whole.keys() - given.keys()))
-    if whole["experts"] > 1 and setup.model.experts <= 1:
-        raise FieldError("experts", f"{name} has none. Leave it out.")
+    try:
+        check_experts(whole["experts"], setup.model.experts)
+    except TheoryError as error:
+        raise FieldError("experts", f"{name}: {error}") from None
     try:
         setup = _as_given(setup, whole)
         shape = Shape(*(numbers[field] for field in Shape._fields))
@@ -342,13 +344,6 @@ def _check_replaced(params: Params, network: Network) -> None:
     found, times = np.unique(index, return_counts=True)
     if (times > 1).any():
         raise FieldError("replaced", f"host {found[times > 1][0]} would be two devices.")
-
-
-def computes_on(params: Params) -> range:
-    """Return the hosts that its devices are, counted from 0; none if they are drawn."""
-    if params.placement != "packed":
-        return range(0)
-    return range(params.first_host, params.first_host + _shape(params).devices)
 
 
 def remarks(params: Params) -> tuple[str, ...]:

@@ -274,7 +274,7 @@ def test_trace_events_of_a_step(step, tmp_path):
         ({"members": 1}, "workload.members: 1 x 4 devices of a rack; the racks of the topology"),
         ({"preset": "dense"}, "workload.preset: no preset 'dense'."),
         ({"experts": 3}, "workload.experts: 4 peers x 2 members are not groups of 3."),
-        ({"experts": 2}, "workload.experts: dense-100t has none. Leave it out."),
+        ({"experts": 2}, "workload.experts: dense-100t: experts 2: the model has no experts. Take 1."),
         ({"micro_batches": 2}, "a steady step has one micro-batch and one model chunk."),
         ({"schedule": "interleaved", "model_chunks": 2, "micro_batches": 3},
          "workload.schedule: 3 micro-batches are no multiple of 2 stages, as interleaving wants."),

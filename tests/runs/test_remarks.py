@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is said of workloads before a run."""
 
+import re
+
 import pytest
 
 from pyorch.runs.remarks import remarks
@@ -34,6 +36,22 @@ def test_jobs_that_compute_on_the_same_hosts_are_said(first, jobs, hosts):
     said = [line for line in remarks([run]) if "compute on hosts" in line]
     assert len(said) == (hosts is not None)
     assert hosts is None or f"workload.0 and workload.1 both compute on hosts {hosts}." in said[0]
+
+
+def test_hosts_that_are_replaced_drawn_or_serve_compute_too():
+    step = {"type": "training", "preset": "llama3-8b", "peers": 8}
+    serving = {"type": "serving", "preset": "llama3-8b", "together": {"tensor": 2},
+               "memory_rate": "26.8 Tb/s",
+               "requests": {"number": 4, "rate_per_s": 100, "prompt_tokens": 100,
+                            "answer_tokens": 4}}  # fmt: skip
+    for one, other, hosts in (
+        (step | {"first_host": 8, "replaced": [[0, 2], [3, 4]]}, step, "hosts 2, 4"),
+        (step, serving | {"first_host": 7}, "host 7"),
+        (step | {"placement": "random"}, step | {"peers": 32}, "hosts [0-9, ]+ and 4 more"),
+    ):
+        (run,) = plan(scenario_of(BASE | {"workload": [one, other]}, "two"), "laptop", [])
+        said = " ".join(remarks([run]))
+        assert re.search(rf"workload.0 and workload.1 both compute on {hosts}\. They", said), said
 
 
 @pytest.mark.parametrize(("peers", "said"), [(8, True), (16, False)])
