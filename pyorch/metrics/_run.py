@@ -173,9 +173,10 @@ def remedy(spec: Spec) -> str:
     last_bps = events.groupby(["node_a", "node_b", "parallel"])["rate_bps"].last()
     if (last_bps > 0).all():
         return more
+    cut = int((last_bps == 0).sum())
     return (
-        f"{(last_bps == 0).sum()} links are cut at the end, and a flow that has no other way waits"
-        f" for ever: give the failure a 'duration', or rails their 'nics', or {more}"
+        f"{cut} link{' is' if cut == 1 else 's are'} cut at the end, and a flow that has no other"
+        f" way waits for ever: give the failure a 'duration', or rails their 'nics', or {more}"
     )
 
 

@@ -266,6 +266,13 @@ class Fabric:
         """Return how many data packets the flows need when nothing is sent twice."""
         return int(self._packets().sum())
 
+    def links_cut(self) -> int:
+        """Return how many links are cut at the end."""
+        events = self._tables.get("link_events", {"rate_bps": []})
+        ends = [events[name] for name in ("node_a", "node_b", "parallel") if name in events]
+        last_bps = dict(zip(zip(*ends, strict=True), events["rate_bps"], strict=True))
+        return sum(rate_bps == 0 for rate_bps in last_bps.values())
+
     def _packets(self) -> np.ndarray:
         flows = {"bytes": np.zeros(0, dtype=np.int64), **self._tables.get("flows", {})}
         return sizes.data_packets(flows, [given for _, given in self._transports])

@@ -166,7 +166,7 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     for line in _idle_threads(fabric.threads, process, run_wall_s, **why_one):
         print(f"{name}: warning: {line} (docs/threads.md).", file=sys.stderr)
     if not _all_done(outcome):
-        print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
+        print(f"{name}: warning: {_unfinished(outcome, fabric.links_cut())}", file=sys.stderr)
 
 
 def _idle_threads(
@@ -292,12 +292,14 @@ def _stop_reason(facade) -> str:
     return "no events left" if nothing_left and int(facade.Events()) == events else "stop time"
 
 
-def _unfinished(outcome: dict[str, Any]) -> str:
+def _unfinished(outcome: dict[str, Any], links_cut: int) -> str:
     what = "flows" if outcome["flows_done"] < outcome["flows_total"] else "tasks"
     left = outcome[f"{what}_total"] - outcome[f"{what}_done"]
     who = f"{left} of {outcome[f'{what}_total']} {what} did not finish"
     if outcome["stop_reason"] == "stop time":
-        return f"{who} by the stop time, {time_text(outcome['stop_ps'])}; raise stop."
+        links = "link is" if links_cut == 1 else "links are"
+        what = f"{links_cut} {links} cut at the end" if links_cut else "raise stop"
+        return f"{who} by the stop time, {time_text(outcome['stop_ps'])}; {what}."
     if outcome["stop_reason"].startswith("deadlock"):
         return (
             f"{who}: PFC {outcome['stop_reason']}. Each of these switches waits for buffer of the"

@@ -129,6 +129,23 @@ def test_flows_left_at_the_stop_time_are_written_and_warned_of(script, run, tmp_
 
 @pytest.mark.ns3
 @pytest.mark.parametrize(
+    ("rates_bps", "said"), [([0], "1 link is cut at the end"), ([0, 10**9], "raise stop")]
+)
+def test_more_time_is_proposed_unless_a_link_stays_cut(rates_bps, said, script, run):
+    path = script(stop_ps=1_000_000, size_bytes=10**9)
+    rows = len(rates_bps)
+    events = {"time_ps": [*range(500_000, 500_000 + rows)], "node_a": [0] * rows,
+              "node_b": [2] * rows, "parallel": [0] * rows, "rate_bps": rates_bps}  # fmt: skip
+    line = "    fabric.stop_ps"
+    path.write_text(
+        path.read_text().replace(line, f"    fabric.table('link_events', {events})\n{line}")
+    )
+
+    assert run(path).stderr.endswith(f"flows did not finish by the stop time, 1 us; {said}.\n")
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         (

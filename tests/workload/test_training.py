@@ -98,8 +98,8 @@ def test_a_step_has_the_output_embedding_if_its_schedule_has_a_last_stage(
          "workload.members: 6; groups of 8 (`context`) are neither an equal part of a rack nor"
          " whole racks. Write a divisor or a multiple of it."),
         ("mixtral-8x7b", [], {"members": 8, "peers": 2, "experts": 16},
-         "workload.experts: {}: 8 experts over 16 replicas: not whole experts. Take a divisor: 1, 2,"
-         " 4, 8."),
+         "workload.experts: {}: 8 experts over 16 replicas: not whole experts. Take a divisor: 1,"
+         " 2, 4, 8."),
         ("mixtral-8x7b", [], {"members": 16, "peers": 1},
          "workload.members: 16 have all experts 2 times; those of {} have them once. Write 8."),
         ("mixtral-8x7b", [("racks", 4), ("data", 8)], {"members": 4, "peers": 4},
