@@ -532,7 +532,13 @@ def step_tokens(setup: Setup) -> Real:
 
 
 def mfu(setup: Setup, step_ps: Real) -> Real:
-    """Return model FLOPs over what the GPUs could do at their peak in a step [1]."""
-    flop = setup.model.model_flop(setup.job.sequence_tokens) * step_tokens(setup)
+    """Return model FLOPs over what the GPUs could do at their peak in a step [1].
+
+    A steady step is that of a stage in the middle: without an output embedding, counted or computed.
+    """
+    flop = setup.model.model_flop(setup.job.sequence_tokens)
+    if setup.degrees.schedule == STEADY:
+        flop = flop - 3 * setup.model.head_flop(1, 1)
+    flop = flop * step_tokens(setup)
     peak = setup.placement.gpus_working * np.asarray(setup.cluster.gpu_flop_per_s)
     return compute_ps(flop, peak) / step_ps
