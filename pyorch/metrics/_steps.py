@@ -106,7 +106,7 @@ def has_steps(spec: Spec) -> bool:
 
 
 def _computes(load: Workload) -> bool:
-    return hasattr(load.module, "graph_of")
+    return hasattr(load.module, "graph_of") and hasattr(load.module, "tasks")
 
 
 def steps(run: RunTables) -> Iterator[Step]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """When do senders leave a direction of a link that gets slower or loses more frames?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -65,15 +65,26 @@ def measure(run: RunTables) -> pd.DataFrame:
         )
         came = sent + queued.diff().fillna(queued)
         own, total = came.get(direction, 0 * came.sum(axis=1)), came.sum(axis=1)
+        n_links = _links_to_tier(run.inputs["links"], tier, node, tier[peer])
         before = came.index <= failed_ps
         last = np.flatnonzero(before)[-recovery.BEFORE_SAMPLES :]
-        before_share = _share(own.iloc[last], total.iloc[last]) if len(last) else 1 / came.shape[1]
+        before_share = _share(own.iloc[last], total.iloc[last]) if len(last) else 1 / n_links
         after = (came.index - period_ps >= failed_ps) & (came.index <= until_ps)
         left_ps = _left_ps(own[after], total[after], AVOIDED_PART * before_share)
         avoided_ps = None if left_ps is None else left_ps - failed_ps
         after_share = _share(own[after], total[after])
         rows.append([failed_ps, *direction, before_share, after_share, avoided_ps])
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"avoided_ps": "Int64"})
+
+
+def _links_to_tier(
+    links: Mapping[str, np.ndarray], tier: pd.Series, node: int, to_tier: int
+) -> int:
+    """Return how many links a node has to nodes of a tier."""
+    ends = ((links["node_a"], links["node_b"]), (links["node_b"], links["node_a"]))
+    return sum(
+        int(((one == node) & (tier[other].to_numpy() == to_tier)).sum()) for one, other in ends
+    )
 
 
 def _share(own: pd.Series, total: pd.Series) -> float:

@@ -100,8 +100,9 @@ def _summary(name: str, times_ps: pd.Series) -> dict[str, object]:
     columns = [f"{name}_{what}_ps" for what in ("mean", "p50", "p99", "p99_low", "p99_high")]
     if not len(times_ps):
         return dict.fromkeys(columns, pd.NA)
-    tail = tails.quantile(times_ps.to_numpy(float), 0.99)
-    values = times_ps.mean(), times_ps.quantile(0.5), times_ps.quantile(0.99), tail.low, tail.high
+    times = times_ps.to_numpy(float)
+    tail = tails.quantile(times, 0.99)
+    values = times.mean(), tails.quantile(times, 0.5).value, tail.value, tail.low, tail.high
     return dict(zip(columns, map(_rounded, values), strict=True))
 
 

@@ -534,7 +534,7 @@ def step_tokens(setup: Setup) -> Real:
 def mfu(setup: Setup, step_ps: Real) -> Real:
     """Return model FLOPs over what the GPUs could do at their peak in a step [1].
 
-    A steady step is that of a stage in the middle: without an output embedding, counted or computed.
+    A steady step is that of a stage in the middle, which has no output embedding: none is counted.
     """
     flop = setup.model.model_flop(setup.job.sequence_tokens)
     if setup.degrees.schedule == STEADY:

@@ -94,6 +94,21 @@ def test_a_direction_is_avoided_once_it_has_less_than_half_of_its_share_for_good
     assert table["avoided_ps"].tolist() == [15_000, pd.NA]
 
 
+def test_a_sender_without_samples_has_the_share_of_one_link():
+    # It sent nothing, or is not among those that are sampled: leaf 4 has links to two spines.
+    run = run_of([200_000, 210_000, None, 250_000], more=GRAY)
+    run._tables["port_samples"] = pd.DataFrame(
+        [(10_000 * (k + 1), 7, 5, 0, 0, 40, 0) for k in range(20)],
+        columns=list(traces.CONTRACTS["port_samples"]),
+    ).astype("Int64")
+
+    table = measure("avoided", run)
+
+    assert table["before_share"].tolist() == [0.5, 1]
+    assert table["after_share"].isna().tolist() == [True, False]
+    assert table["avoided_ps"].isna().all()
+
+
 def test_a_run_in_which_nothing_fails_has_nothing_to_avoid():
     with pytest.raises(TraceError, match=re.escape("nothing fails. Write failures: [...].")):
         measure("avoided", run_of([1, 2, 3, 4], more="trace: {sample: 10 ns}"))

@@ -114,8 +114,6 @@ def test_the_smallest_degree_counts_what_zero_shards():
 @pytest.mark.parametrize("name", ["llama3-8b", "llama3-70b", "mixtral-8x7b"])
 def test_a_steady_step_uses_no_more_than_its_gpus_can_do(name):
     # Oracle: layers at the peak without a message: the share that is not computed twice, at most 1.
-    setup = preset.training(
-        name, [("parallelism.schedule", "steady"), ("gpu.efficiency", 1)]
-    ).setup
+    setup = preset.training(name, [("parallelism.schedule", "steady"), ("gpu.efficiency", 1)]).setup
     step = exposed.expose_setup(setup)
     assert 0.7 < float(parallelism.mfu(setup, step.compute_ps)) <= 1
