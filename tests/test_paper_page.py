@@ -282,7 +282,12 @@ def test_how_much_longer_the_whole_step_takes_on_one_path_is_in_its_table():
         f"the step takes {others.min():.1f} to {others.max():.1f} times as long on one path as on"
         f" many (NSCC: {nscc.min():.1f} to {nscc.max():.1f} times)."
     ) in " ".join(README.split())
-    assert 0.4 < (others >= 2).mean() < 0.5  # "Fewer than half of the pairs of transports reach 2"
+    pairs = ratio.drop(columns="nscc")
+    large = pairs[(pairs >= 2.2).any(axis=1)]
+    n_large = int((pairs >= 2.2).to_numpy().sum())
+    said = f"Of {pairs.size} pairs of transports {n_large} reach 2.2, all"
+    assert said in " ".join(README.split())
+    assert {*large.index} == {"rocev2_hpcc", "rocev2_irn"}  # "best effort"
 
 
 def test_the_page_for_evaluators_has_the_number_of_each_status():
