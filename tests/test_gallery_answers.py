@@ -289,15 +289,15 @@ def mrc():
     ]
 
 
-def test_the_readme_has_the_step_with_an_all_to_all_of_its_figure():
+def test_the_page_of_exposed_shares_has_the_step_with_an_all_to_all_of_its_figure():
     by = shown("deepseek_v3").set_index(["variant", "micro_batches"])
     names = ("rocev2", "rocev2_adaptive", "rocev2_window", "nscc", "sprayed")
     columns = [(name, 16) for name in names]
     step = " | ".join(f"{share:.0f}" for share in by.loc[columns, "exposed_percent"])
     further = " | ".join(f"{share:.1f}" for share in by.loc[columns, "further_percent"])
-    readme = (DOCS.parent / "README.md").read_text()
-    assert f"| of the step | {step} |" in readme
-    assert f"| of the time of each further micro-batch | {further} |" in readme
+    page = (DOCS / "exposed.md").read_text()
+    assert f"| of the step | {step} |" in page
+    assert f"| of the time of each further micro-batch | {further} |" in page
 
 
 def deepseek_v3():
