@@ -591,6 +591,13 @@ def test_results_have_the_names_and_the_order_in_which_they_were_asked_for(tmp_p
     assert shown.stdout.splitlines()[-2].split() == ["│", runs[0].id, "│", "400", "Gbit/s", "│"]
     shown = pyorch("results", *chosen, "--where", "seed=9", cwd=tmp_path)
     assert shown.stdout.startswith("No run in results is so: variant=['z', 'y'], ")
+    shown = pyorch("results", *chosen, "--where", "seed=9", "--columns", "run", cwd=tmp_path)
+    assert shown.stdout.startswith("No run in results is so: variant=['z', 'y'], ")
+    refused = pyorch("results", *chosen, "--where", "variant=y", cwd=tmp_path)
+    assert refused.returncode and refused.stderr.startswith(
+        "--where variant=y: variant has a condition already. For runs with one of several values"
+        " write variant=[A, B]."
+    )
     found = arranged(tmp_path / "results" / run.folder for run in [*old, *runs[::-1]])
     labels = ["Last", "Last", "a", "a", ""]
     assert [(run.id, run.scale, run.label) for run in found] == [

@@ -187,6 +187,23 @@ def test_a_demand_that_its_tunnels_cannot_carry_gets_a_part_if_asked(tmp_path):
     assert (float(row["asked_gbps"]), float(row["granted_gbps"])) == (30, pytest.approx(10))
 
 
+@pytest.mark.parametrize(("quanta", "granted"), [(4, "533.333"), (16, None)])
+def test_traffic_that_is_lost_by_rounding_is_named(tmp_path, quanta, granted):
+    # 400 and 180 Gb/s side by side: fourths carry 400 / 0.75, sixteenths 180 / (5 / 16) = 576.
+    file = tmp_path / "sites.yaml"
+    links = [("a", "b", 400), ("b", "c", 400), ("a", "c", 180)]
+    between = [f"{{between: [{a}, {b}], rate: {r} Gb/s, delay: 1 ms}}" for a, b, r in links]
+    file.write_text(
+        f"sites: [a, b, c]\nlinks: [{', '.join(between)}]\nquanta: {quanta}\n"
+        "demands: [{name: bulk, from: a, to: c, demand: 580 Gb/s}]\n"
+    )
+    said = CliRunner().invoke(app, ["wan-te", str(file)], catch_exceptions=False).stderr
+    if granted:
+        assert f"parts of 1/4 grant {granted} Gb/s, finer ones 579." in said
+    else:
+        assert not said
+
+
 def test_goodput_has_a_row_for_each_interval_and_number_of_spares():
     found = rows("goodput", "--devices", "100", "--mtbf-days", "100", "--interval", "600 s",
                  "--interval", "60 s", "--spares", "0", "--spares", "3",

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pyorch.errors import FigureError, OutputError, TraceError
+from pyorch.errors import FigureError, OutputError, SpecError, TraceError, quoted
 from pyorch.runs import page
 from pyorch.runs.catalog import COLUMNS, arranged, catalog, find
 from pyorch.runs.compare import compare as differences
@@ -35,14 +35,25 @@ def results(
     folder: Path, scenario: str | None, as_csv: bool, where: list[str], columns: str | None
 ) -> None:
     """List the runs that are there, by scenario, with what differs between them."""
-    conditions = dict(parse_assignment(text, "--where") for text in where)
+    conditions: dict[str, object] = {}
+    for text in where:
+        name, value = parse_assignment(text, "--where")
+        if name in conditions:
+            raise SpecError(
+                f"--where {quoted(text)[1:-1]}: {name} has a condition already. For runs with one"
+                f" of several values write {name}=[A, B]."
+            )
+        conditions[name] = value
     chosen = None if columns is None else [name.strip() for name in columns.split(",")]
     table = catalog(folder, scenario, conditions, chosen)
     if as_csv:
         typer.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
         return
     console = _console()
-    if chosen is not None and len(table):
+    if chosen is not None:
+        if table.empty:
+            typer.echo(_total(table, folder, conditions))
+            return
         view = Table()
         for heading, name in zip(headings(table.columns), table.columns, strict=True):
             is_number = pd.api.types.is_numeric_dtype(table[name])

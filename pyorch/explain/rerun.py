@@ -74,7 +74,10 @@ def explain(
     >>> explain(run).table
     """
     took = run.fct_ps
-    flow = int(took.astype("Float64").idxmax()) if flow is None else flow
+    if flow is None:
+        if not took.notna().any():
+            raise TraceError(f"{run.folder}: no message ended, so nothing can be compared.")
+        flow = int(took.astype("Float64").idxmax())
     if flow not in took.index:
         raise TraceError(f"{run.folder}: there is no message {flow}: see its flows.parquet.")
     if pd.isna(took[flow]):

@@ -52,6 +52,19 @@ def starts_there(start_ps: np.ndarray) -> np.ndarray:
     return start_ps.astype(np.float32).astype(np.int64)
 
 
+def remarks(tables: Tables) -> list[str]:
+    """Return what htsim does with messages that wait for a receiver."""
+    waits = tables.get("dependencies", {"flow": np.zeros(0)})
+    at_receiver = waits["flow"][waits["at_sender"] == 0] if "at_sender" in waits else waits["flow"]
+    if not (n := len(np.unique(at_receiver))):
+        return []
+    return [
+        f"{n} message{'s wait' if n > 1 else ' waits'} until a receiver has another one"
+        f" (recv_done_trigger). {NAME}'s own RoCE, NDP and UEC read that word and never fire the"
+        " trigger, so there these messages never start. A version that fires it is needed."
+    ]
+
+
 # ---- Network ---------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from pyorch import plugins, traces
 from pyorch import spec as specs
 from pyorch.calls import checked
-from pyorch.errors import SpecError, TraceError, quoted
+from pyorch.errors import SpecError, TraceError, did_you_mean, quoted
 from pyorch.metrics import RunTables
 from pyorch.runs import page, select
 from pyorch.runs.names import Name
@@ -181,6 +181,11 @@ class RunResult:
         >>> run.table("flows")["bytes"].tolist()
         [200000, 200000, 200000, 200000]
         """
+        if name not in traces.CONTRACTS:
+            raise TraceError(
+                f"{self.folder}: there is no table {quoted(name)}. There are"
+                f" {', '.join(self.tables)}.{did_you_mean(name, self.tables)}"
+            )
         return self._run.table(name).copy()
 
     @property

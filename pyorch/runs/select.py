@@ -8,7 +8,7 @@ import pandas as pd
 
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.runs import summary
-from pyorch.spec.parameters import column_names, short
+from pyorch.spec.parameters import column_names, short, without_unit
 from pyorch.spec.typeids import UNITS
 from pyorch.units import BY_SUFFIX, parse
 
@@ -39,15 +39,16 @@ class Known:
     def find(self, name: str) -> tuple[str, object] | None:
         """Return a value with its full name; a key path may be as the scenario has it.
 
-        A section with a type is that type: ``transport`` is ``ns3::RoceTransport``.
+        A section with a type is that type: ``transport`` is ``ns3::RoceTransport``. A file is its
+        path.
         """
         if name in self.facts:
             return name, self.facts[name]
         if name in summary.NAMES:
             return name, self.outcome().get(name)
-        for wanted in (name, f"{name}.type"):
+        for wanted in (name, f"{name}.type", f"{name}.path"):
             for key, value in self.parameters.items():
-                if wanted in (key, short(key)):
+                if wanted in (key, without_unit(key), short(key)):
                     return key, value
         return None
 

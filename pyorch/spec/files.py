@@ -108,6 +108,22 @@ def files_of(spec: object) -> Iterator[FileRef]:
         yield from files_of(part)
 
 
+def with_names(spec: object) -> Any:
+    """Return a scenario of a resolved spec in which each file is its name again.
+
+    Raises
+    ------
+    SpecError
+        A file is gone, or holds something else than when the run was named.
+    """
+    if isinstance(spec, dict):
+        if spec.keys() == _KEYS:
+            with opened(spec):
+                return spec["path"]
+        return {key: with_names(value) for key, value in spec.items()}
+    return [with_names(part) for part in spec] if isinstance(spec, list) else spec
+
+
 def _place(path: str, sha256: str) -> str:
     """Return where a file is: at its path, or beside those of a run that came from elsewhere."""
     folder = os.environ.get(BESIDE)

@@ -60,10 +60,16 @@ def shown(key: str, value: object) -> str:
     return str(value)
 
 
-def short(key: str) -> str:
-    """Return a key path as a user wrote it: without unit, and without the 0 of a single one."""
+def without_unit(key: str) -> str:
+    """Return a key path without its unit: ``link.rate`` for ``link.rate_bps``."""
     for suffix in _UNITS:
         key = key.removesuffix(suffix)
+    return key
+
+
+def short(key: str) -> str:
+    """Return a key path as a user wrote it: without unit, and without the 0 of a single one."""
+    key = without_unit(key)
     for section in _LISTS:
         key = key.replace(f"{section}.0.", f"{section}.")
     return key

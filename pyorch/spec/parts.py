@@ -2,7 +2,7 @@
 """What is chosen by the name of a file: a plug-in with its own parameters, in one object."""
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
 import numpy as np
 from pydantic import (
@@ -115,11 +115,21 @@ def restore(model: type[BaseModel], plain: dict[str, Any]) -> Any:
 def _within(annotation: object, value: Any) -> Any:
     """Return the value of a field with the sections in it."""
     model = messages.section_in(annotation)
-    if isinstance(value, list | tuple) and model is not None:
-        return [_within(model, part) for part in value]
+    if isinstance(value, list | tuple):
+        parts = value if model is None else [_within(model, part) for part in value]
+        return _as_tuples(parts) if _has_tuples(annotation) else parts
     if not isinstance(value, dict) or model is None:
         return value
     return restore(Topology if model is WrittenTopology else model, value)
+
+
+def _has_tuples(annotation: object) -> bool:
+    return get_origin(annotation) is tuple or any(map(_has_tuples, get_args(annotation)))
+
+
+def _as_tuples(value: Any) -> Any:
+    """Return tuples for lists, which JSON makes of them: a part is a key of caches."""
+    return tuple(map(_as_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def settled(part: type[Part], key: str, given: object, info: ValidationInfo) -> Any:

@@ -3,7 +3,9 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from pydantic import ValidationError
 
 from pyorch import formats
@@ -57,7 +59,7 @@ class ScenarioFile:
         """
         path = self._inner(overrides.split(key))
         try:
-            values = overrides.replaced(self.values, path, self._shaped(path, value))
+            values = overrides.replaced(self.values, path, self._shaped(path, plain(value)))
         except SpecError as error:
             raise SpecError(f"{where}: {error}") from None
         return replace(self, values=values, origins=(*self.origins, (path, where)))
@@ -191,12 +193,21 @@ def parse_scenario(text: str, source: str) -> ScenarioFile:
     return scenario_of(values, source, lines)
 
 
+def plain(value: Any) -> Any:
+    """Return a value as YAML would give it: numbers and arrays of NumPy become Python's."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    return [plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
 def scenario_of(
     values: dict, source: str = "scenario", lines: dict[KeyPath, int] | None = None
 ) -> ScenarioFile:
     """Return a scenario from plain values as YAML would give them, in the current format."""
     try:
-        values = formats.current(values)
+        values = formats.current(plain(values))
     except SpecError as error:
         line = (lines or {}).get((formats.KEY,))
         raise SpecError(f"{source}{f':{line}' if line else ''}: {error}") from None

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from pyorch.errors import PyorchError, SpecError, quoted
 from pyorch.reading import read_json, shown
-from pyorch.spec import schema, typeids
+from pyorch.spec import files, schema, typeids
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.resolved import Spec
 from pyorch.spec.scenario import scenario_of
@@ -74,8 +74,14 @@ def checked(values: dict, source: str) -> Spec:
 
 
 def scenario_of_spec(spec: Spec) -> dict:
-    """Return the scenario that resolves to a spec, as it would stand in YAML: to be changed."""
-    return _as_scenario(spec.plain())
+    """Return the scenario that resolves to a spec, as it would stand in YAML: to be changed.
+
+    Raises
+    ------
+    SpecError
+        A file that it names is gone, or holds something else than when the run was named.
+    """
+    return files.with_names(_as_scenario(spec.plain()))
 
 
 def _difference(given: Any, resolved: Any, path: KeyPath) -> tuple[KeyPath, Any] | None:

@@ -4,7 +4,7 @@
 import pandas as pd
 import pytest
 
-from pyorch.errors import TraceError
+from pyorch.errors import SpecError, TraceError
 from pyorch.explain import explain, words
 from pyorch.explain.rerun import BASE
 from tests.look.small_runs import maker
@@ -134,3 +134,24 @@ def test_the_path_is_told_or_which_line_records_it(made):
     assert "trace: {sample: ...}" in explained(run).path
     run = made(HELD)
     assert "the link from" in explained(run).path
+
+
+def test_a_run_of_a_file_is_explained_while_the_file_is_as_it_was(made, tmp_path):
+    # Oracle: the same scenario with another hash.
+    table = tmp_path / "messages.csv"
+    table.write_text("src,dst,bytes,start_ps\n0,4,400000,0\n1,5,400000,0\n")
+    load = {"type": "flow_table", "file": str(table)}
+    run = made(TWO_WAYS, workload=load)
+    found = explained(run)
+    assert row(found, BASE)["alone_ps"] == run.fct_ps.max()
+    other = made(TWO_WAYS, workload=load, **{"switch.forwarding.attributes.Seed": 1})
+    assert row(found, "another hash of paths")["slowest_alone_ps"] == other.fct_ps.max()
+    table.write_text("src,dst,bytes,start_ps\n0,4,100,0\n")
+    with pytest.raises(SpecError, match=r"messages.csv: its content has changed"):
+        explained(run)
+
+
+def test_a_run_in_which_no_message_ended_is_refused(made):
+    run = made(TWO_WAYS, stop="2 us")
+    with pytest.raises(TraceError, match="no message ended, so nothing can be compared"):
+        explained(run)

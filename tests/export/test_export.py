@@ -222,6 +222,18 @@ def test_starts_that_will_be_rounded_are_counted(tmp_path, format_, start, said)
     assert done.stderr == (f"{tmp_path}/small.yaml: {said}.\n" if said else "")
 
 
+@pytest.mark.parametrize("ranks", [3, 4])
+def test_messages_that_htsim_would_never_start_are_counted(tmp_path, ranks):
+    # By hand: a ring all-reduce has 2 (n - 1) steps, of which the first waits for none.
+    (tmp_path / "small.yaml").write_text(SCENARIO)
+    load = f"{{type: collective, operation: all_reduce, bytes: 12 kB, ranks: {ranks}}}"
+    options = ["--set", f"workload={load}", "--set", "workload.algorithm=ring"]
+    options += ["--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, ["export", "htsim", str(tmp_path / "small.yaml"), *options])
+    n_waiting = (2 * (ranks - 1) - 1) * ranks
+    assert f"workload: {n_waiting} messages wait until a receiver has another one" in done.stderr
+
+
 def test_a_refused_export_names_the_scenario(tmp_path):
     (tmp_path / "small.yaml").write_text(SCENARIO)
     options = ["--set", "link.loss=0.5", "--out", str(tmp_path / "out")]

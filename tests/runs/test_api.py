@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
@@ -346,6 +347,23 @@ def may_be(name, value):
     optional = {"variant", "case", "seed", "set", "out", "cores", "threads", "where", "columns"}
     optional |= {"executor"}
     return type(value) in allowed or (value is None and name in optional)
+
+
+@pytest.mark.ns3
+def test_numbers_of_numpy_are_those_of_python():
+    size, seed = np.int64(2), np.int32(3)
+    scenario = SMALL | {"topology": SMALL["topology"] | {"leaves": size}}
+    one = pyorch.run(scenario, set={"seed": seed, "topology.spines": size})
+    other = pyorch.run(SMALL, set={"seed": 3})
+    assert one.folder == other.folder and one.seed == 3
+
+
+@pytest.mark.ns3
+def test_a_table_that_no_run_has_is_named_with_the_nearest():
+    with pytest.raises(
+        TraceError, match=r"there is no table 'flow'\. There are flows,.* mean flows\?"
+    ):
+        pyorch.run(SMALL).table("flow")
 
 
 @pytest.mark.ns3

@@ -22,8 +22,10 @@ def run(variant, seed, rate_bps, rto="4ms", **others):
 
 
 RUNS = [
-    run("ndp", 1, 4 * 10**11, **{"link.flow_control": None}), run("ndp", 2, 8 * 10**11),
-    run("roce", 1, 8 * 10**11, "1ms", **{"transport.0.type": "ns3::Roce"}),
+    run("ndp", 1, 4 * 10**11, **{"link.flow_control": None, "workload.1.message_bytes": 2000}),
+    run("ndp", 2, 8 * 10**11, **{"workload.0.message_bytes": 2000}),
+    run("roce", 1, 8 * 10**11, "1ms", **{"transport.0.type": "ns3::Roce",
+                                         "workload.0.file.path": "a.csv"}),
     run("roce", 2, 8 * 10**11, "1ms", **{"link.flow_control.type": "ns3::Pfc"}),
 ]  # fmt: skip
 
@@ -46,6 +48,10 @@ RUNS = [
         ({"link.flow_control": "none"}, [0, 1, 2]),
         ({"link.flow_control": "ns3::Pfc"}, [3]),
         ({"transport": "ns3::Roce"}, [2]),
+        ({"workload.0.message": "2 kB"}, [1]),
+        ({"workload.1.message": "2 kB"}, [0]),
+        ({"workload.message": "2 kB"}, [1]),
+        ({"workload.file": "a.csv"}, [2]),
         ({"slowest_fct_ps": "200 ps"}, [1, 3]),
         ({"variant": "swift"}, []),
         ({"seed": []}, []),

@@ -69,6 +69,17 @@ def test_parts_of_a_plug_in_are_objects_again(small, tmp_path):
     assert handed_on.workload[0].params.algorithm.module.__name__ == "pyorch.collective.ring"
 
 
+def test_a_part_with_several_values_comes_back_as_it_was(small, tmp_path):
+    # Caches of collectives have it as a key.
+    algorithm = {"type": "double_tree", "local": 3, "children": [1, 2]}
+    load = {"type": "collective", "operation": "all_reduce", "ranks": 6, "bytes": "1200 B"}
+    (run, *_) = small.plan(sets=[("workload", load | {"algorithm": algorithm})], variant="windowed")
+    again = Spec.model_validate(json.loads(json.dumps(run.spec.plain())))
+    params = again.workload[0].params.algorithm.params
+    assert params == run.spec.workload[0].params.algorithm.params
+    assert hash(params) and params.children == (1, 2)
+
+
 def test_what_is_the_default_of_the_engine_is_not_written(small):
     spec = small.plan()[0].spec
 
