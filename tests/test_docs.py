@@ -43,6 +43,13 @@ def test_the_scenario_of_the_readme_resolves():
     assert len(runs) == 6
 
 
+def test_the_example_of_task_graphs_runs():
+    page = (ROOT / "docs" / "api.md").read_text().partition("## Task graphs of other tools")[2]
+    made: dict = {}
+    exec(page.partition("```python\n")[2].partition("```")[0], made)  # noqa: S102
+    assert made["graph"].devices == 2 and made["graph"].size_bytes.max() == 10
+
+
 @pytest.mark.parametrize("page", [*(ROOT / "docs").glob("**/*.md"), ROOT / "README.md"], ids=str)
 def test_links_between_pages_lead_somewhere(page):
     made = {f"{path.parent.name}.md" for path in (ROOT / "ns3-modules").glob("*/README.md")}

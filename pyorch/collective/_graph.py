@@ -12,13 +12,17 @@ AT_RECEIVER, AT_SENDER = 0, 1
 
 
 class UnequalPartsError(FieldError):
-    """Bytes are not so many equal `parts` as an algorithm sends."""
+    """The bytes of one of equal `chunks` are not so many equal `parts` as an algorithm sends."""
 
-    def __init__(self, data_bytes: int, parts: int):
-        below = data_bytes // parts * parts
-        nearest = f"{below} B or {below + parts} B" if below else f"{parts} B"
-        super().__init__("bytes", f"{data_bytes} B are not {parts} equal parts. Write {nearest}.")
+    def __init__(self, data_bytes: int, parts: int, chunks: int = 1):
+        below, step = data_bytes // parts * parts * chunks, parts * chunks
+        nearest = f"{below} B or {below + step} B" if below else f"{step} B"
+        each = f"each of {chunks} chunks: " * (chunks > 1)
+        super().__init__(
+            "bytes", f"{each}{data_bytes} B are not {parts} equal parts. Write {nearest}."
+        )
         self.parts = parts
+        self.data_bytes = data_bytes
 
 
 class Call(NamedTuple):

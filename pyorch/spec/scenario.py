@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reads a scenario file: its plain values, and the place where each was written."""
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,11 @@ from pyorch.spec.yaml_lines import KeyPath, dotted
 DEFAULT_SCALE = "laptop"
 #: Sections that are lists, and may be written as the mapping that a list of one holds.
 ONE_OR_MORE = ("workload", "transport")
+#: Sections that may be ``none``, and what the models have for that.
+NONE: dict[str | int, object] = {
+    "flow_control": None, "loss_model": None, "jobs": None, "trace": {},
+    "failures": [], "programs": [], "classes": [],
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -149,16 +155,18 @@ def normalised(key: str | int, value: object) -> object:
     """Return a top-level value in its one shape: lists where several are allowed."""
     if key in ONE_OR_MORE and isinstance(value, dict):
         return [value]
-    if key == "link" and isinstance(value, dict) and value.get("flow_control") == "none":
-        return {**value, "flow_control": None}
+    if key in ("link", "switch") and isinstance(value, dict):
+        return {name: none_is_none((key, name), part) for name, part in value.items()}
+    if key in NONE:
+        return none_is_none((key,), value)
     if key == "engine" and isinstance(value, str):
         return {"type": value}
     return value
 
 
 def none_is_none(path: KeyPath, value: object) -> object:
-    """Return None for ``flow_control: none``; YAML has ``null`` for it, people write none."""
-    return None if path[-1] == "flow_control" and value == "none" else value
+    """Return what ``flow_control: none`` says; YAML has ``null`` for it, people write none."""
+    return copy(NONE[path[-1]]) if path[-1] in NONE and value == "none" else value
 
 
 def scenario_files(folder: Path | str = "scenarios") -> list[Path]:

@@ -136,14 +136,13 @@ def _read(path: str, sha256: str) -> _Found:
     kept = {ends: rate for ends, rate in cables.items() if not {ends[0][0], ends[1][0]} & inside}
     names = {name for ends in kept for name, _ in ends}
     switches = sorted(name for name in names if name.startswith("S-"))
-    if missing := [name for name in switches if name not in described]:
+    if missing := sorted(names - described.keys(), reverse=True):
+        kind = "Switch" if missing[0].startswith("S-") else "Ca"
         raise FieldError(
-            KEY, f"{path}: there is a link to {missing[0]}, but no Switch of this name. Is the file"
+            KEY, f"{path}: there is a link to {missing[0]}, but no {kind} of this name. Is the file"
             " cut off?",
         )  # fmt: skip
-    hosts = sorted(
-        names - set(switches), key=lambda name: (_graph.natural(described.get(name, "")), name)
-    )
+    hosts = sorted(names - set(switches), key=lambda name: (_graph.natural(described[name]), name))
     if not kept or len(names) > MOST_NODES:
         raise FieldError(
             KEY, f"{path}: {len(names)} nodes with links; there are 2 to {MOST_NODES}. Is it what"

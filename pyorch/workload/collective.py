@@ -16,11 +16,12 @@ from pyorch.collective._graph import (
     Call,
     Counts,
     Graph,
+    UnequalPartsError,
     counted_in_chunks,
     in_chunks,
     part_bytes,
 )
-from pyorch.errors import did_you_mean, quoted
+from pyorch.errors import counted, did_you_mean, quoted
 from pyorch.spec.fields import (
     Closed,
     Count,
@@ -168,9 +169,9 @@ def _check_call(params: Params, algorithm: Algorithm, ranks: int) -> None:
     chunk = whole._replace(data_bytes=part_bytes(whole, params.chunks))
     try:
         module.check(chunk, own)
+    except UnequalPartsError as error:
+        raise UnequalPartsError(chunk.data_bytes, error.parts, params.chunks) from None
     except FieldError as error:
-        if error.field == "bytes" and params.chunks > 1:
-            raise FieldError("bytes", f"each of {params.chunks} chunks: {error}") from None
         at = f"algorithm.{error.field}" if error.field in type(own).model_fields else error.field
         raise FieldError(at, str(error)) from None
 
@@ -184,8 +185,11 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             needed = params.groups * params.ranks
         if needed > available:
             raise FieldError(
-                "groups", f"{params.groups} groups of {params.ranks} ranks need {needed} hosts;"
-                f" there are {available}. Lower groups or ranks.",
+                "first_host" if params.first_host else "groups",
+                f"{counted(params.groups, 'group')} of {params.ranks} ranks need {needed} hosts;"
+                f" there are {available}. Lower"
+                f" {f'first_host ({params.first_host}), ' * bool(params.first_host)}groups or"
+                " ranks.",
             )  # fmt: skip
     elif (last := max(map(max, params.groups))) >= available:
         raise FieldError(

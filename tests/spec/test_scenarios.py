@@ -97,6 +97,21 @@ def test_flow_control_none_is_none(small):
     assert small.plan(text)[2].spec.link.flow_control is None
 
 
+def test_a_section_that_is_none_is_left_out(small):
+    keys = ["link.loss_model", "link.classes", "switch.programs", "switch.classes", "failures",
+            "trace", "jobs"]  # fmt: skip
+    written = small.text.replace("delay: 500 ns}", "delay: 500 ns, loss_model: none}").replace(
+        "buffer: 8 MB}", "buffer: 8 MB, programs: none}\nfailures: none\ntrace: none"
+    )
+    assert small.ids(sets=[(key, "none") for key in keys]) == small.ids(written) == small.ids()
+    failing = small.text.replace(
+        "stop:", "failures: [{type: scheduled, planes: [0], at: 1 us}]\nstop:"
+    )
+    assert small.ids(failing) != small.ids()
+    without = failing.replace("  lossless:\n", "  lossless:\n    failures: none\n")
+    assert small.ids(without)[:2] == small.ids()[:2]
+
+
 def test_several_workloads_and_transports_refer_to_each_other_by_name(small):
     text = small.text.partition("variants:")[0].replace(
         "workload: {type: permutation, message: 1 MB}",

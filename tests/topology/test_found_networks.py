@@ -277,6 +277,7 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
         (nccl_xml, "<system/>" + " " * 2**24, "16777225 B; at most 16777216."),
         (ibnetdiscover, FABRIC.partition("Switch  8")[0], "there is a link to S-0008f10400410015,"
          " but no Switch of this name. Is the file cut off?"),
+        (ibnetdiscover, FABRIC.rpartition("Ca ")[0], "there is a link to H-"),
         (ibnetdiscover, "[1] \"H-01\"[1]\n", "net:1: '[1] \"H-01\"[1]': a port before any node"),
         (ibnetdiscover, FABRIC.replace("[22] ", "[22 "), "is no line of ibnetdiscover"),
         (ibnetdiscover, FABRIC.replace('"[6]  ', '"[7]  '), "port 1 of H-0008f10403960984 leads"),

@@ -260,7 +260,8 @@ def test_an_algorithm_from_a_file_is_named_by_what_it_holds(tmp_path):
         ),
         (
             f"{RING}ranks: 4, chunks: 4}}",
-            "workload.0.bytes: each of 4 chunks: 210 B are not 4 equal parts.",
+            "workload.0.bytes: each of 4 chunks: 210 B are not 4 equal parts. Write 832 B or"
+            " 848 B.",
         ),
         (f"{RING}ranks: 1}}", "workload.0.ranks: 1 ranks in each group. Write 2 or more"),
         (
@@ -278,7 +279,8 @@ def test_an_algorithm_from_a_file_is_named_by_what_it_holds(tmp_path):
         (f"{RING}ranks: 4, stride: 2}}", "workload.0.stride: 2 with placement packed."),
         (
             f"{RING}ranks: 4, placement: aligned, first_host: 4}}",
-            "workload.0.groups: 1 groups of 4 ranks need 17 hosts; there are 16.",
+            "workload.0.first_host: 1 group of 4 ranks need 17 hosts; there are 16. Lower"
+            " first_host (",
         ),
         (
             f"{RING}ranks: 4, placement: random, first_host: 4}}",
