@@ -9,11 +9,13 @@ import numpy as np
 
 from pyorch.errors import SpecError
 from pyorch.render import input_tables
+from pyorch.spec.parts import REACHES
 from pyorch.spec.resolved import Spec
 from pyorch.topology import from_file
 from pyorch.units import format_si
 from pyorch.writing import make_folder, write_atomically, write_text
 
+_SCALE_OUT = REACHES.index("scale_out")
 #: Of switches of one tier that differ, so many are told of one by one.
 _MOST_KINDS = 3
 
@@ -45,12 +47,16 @@ def write(spec: Spec, nodes: Path, links: Path) -> list[str]:
         text = "".join(f"{','.join(map(str, row))}\n" for row in [columns, *rows])
         make_folder(path.parent)
         write_text(path, text)
-    return [
-        f"{spec.topology.type}: {what} is no part of these tables."
-        for function, what in (("relays", "who relays messages between rails"),
-                               ("reach", "which network carries a message"))
-        if hasattr(spec.topology.module, function)
-    ]  # fmt: skip
+    hosts = own["nodes"]["node"][own["nodes"]["tier"] == 0]
+    pairs = np.repeat(hosts[:1], len(hosts) - 1), hosts[1:]
+    neighbours = hosts[:-1], hosts[1:]
+    said = f"{spec.topology.type}: {{}} is no part of these tables."
+    lost = []
+    if (spec.topology.relays(*pairs) >= 0).any():
+        lost.append(said.format("who relays messages between rails"))
+    if any((spec.topology.reach(*ends) != _SCALE_OUT).any() for ends in (pairs, neighbours)):
+        lost.append(said.format("which network carries a message"))
+    return lost
 
 
 def lines(given: dict) -> list[str]:
