@@ -196,7 +196,10 @@ def test_what_tables_of_a_topology_do_not_hold_is_said(scenario, tmp_path):
     done = pyorch("topology", scenario, "--set", rails, *files)
     assert "rails: who relays messages between rails is no part of these tables." in done.stderr
     assert "rails: which network carries a message is no part of these tables." in done.stderr
-    (tmp_path / "t.txt").write_text("3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n")
+    links = ("0 2", "1 3", "2 3")
+    (tmp_path / "t.txt").write_text(
+        "4 2 3\n2 3\n" + "".join(f"{ends} 100Gbps 1us 0\n" for ends in links)
+    )
     plain = f"topology={{type: from_file, file: {tmp_path}/t.txt}}"  # may have NVSwitches, has none
     done = pyorch("topology", scenario, "--set", plain, *files)
     assert done.returncode == 0 and not done.stderr
