@@ -202,7 +202,7 @@ def test_what_tables_of_a_topology_do_not_hold_is_said(scenario, tmp_path):
     )
     plain = f"topology={{type: from_file, file: {tmp_path}/t.txt}}"  # may have NVSwitches, has none
     done = pyorch("topology", scenario, "--set", plain, *files)
-    assert done.returncode == 0 and not done.stderr
+    assert done.returncode == 0 and "part of these tables" not in done.stderr
     done = pyorch("topology", scenario, "--nodes", tmp_path / "n.csv")
     assert done.returncode == 1 and "--nodes and --links go together" in done.stderr
     done = pyorch("topology", scenario, *files[:3], tmp_path / "l.txt")
