@@ -42,7 +42,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     refuse(refusal(run.spec))
     period_ps = run.spec.trace.sample_ps
     events = _events(run)
-    failures = events[events["rate_bps"] < events["before_bps"]]
+    failures = events[events["falls"]]
     rate_bps = _arriving_bps(run, period_ps)
     first_start_ps = int(run.table("flows")["start_ps"].min())
     rows = []
@@ -84,16 +84,19 @@ def dip(before_bps: np.ndarray, after_bps: np.ndarray) -> tuple[float, float, in
 
 
 def _events(run: RunTables) -> pd.DataFrame:
-    """Return all changes of links, with the rate that each link had before."""
+    """Return all changes of links, and of each whether a direction gets slower by it."""
     if "link_events" not in run.inputs:
-        return pd.DataFrame(columns=["time_ps", *LINK, "rate_bps", "before_bps"], dtype="int64")
+        return pd.DataFrame(columns=["time_ps", *LINK, "falls"], dtype="int64").astype(
+            {"falls": bool}
+        )
     events = pd.DataFrame(run.inputs["link_events"]).sort_values([*LINK, "time_ps"])
-    if "rate_back_bps" in events:  # of directions that differ the slower one
-        events["rate_bps"] = events[["rate_bps", "rate_back_bps"]].min(axis=1)
     links = pd.DataFrame({name: run.inputs["links"][name] for name in [*LINK, "rate_bps"]})
     nominal_bps = events.merge(links, on=LINK, suffixes=("", "_nominal"))["rate_bps_nominal"]
-    before_bps = events.groupby(LINK)["rate_bps"].shift()
-    events["before_bps"] = before_bps.fillna(pd.Series(nominal_bps.to_numpy(), events.index))
+    nominal_bps = pd.Series(nominal_bps.to_numpy(), events.index)
+    events["falls"] = False
+    for way in {"rate_bps", "rate_back_bps"} & {*events.columns}:
+        before_bps = events.groupby(LINK)[way].shift().fillna(nominal_bps)
+        events["falls"] |= events[way] < before_bps
     return events
 
 

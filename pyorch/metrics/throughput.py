@@ -41,12 +41,12 @@ def measure(run: RunTables) -> pd.DataFrame:
     refuse(refusal(run.spec))
     idle = run.idle_ps
     samples = run.table("flow_samples").astype("int64")
-    whole = samples[samples["time_ps"] % run.spec.trace.sample_ps == 0]
+    whole = samples[samples["time_ps"] % run.spec.trace.sample_ps == 0].sort_values("time_ps")
     lost_share = _lost_share(run)
     rows = []
     for place, flow in enumerate(flows.itertuples(index=False)):
         own = whole[(whole["flow"] == flow.flow) & (whole["time_ps"] <= flow.receiver_end_ps)]
-        packets, per_packet_bytes, time_ps = _settled(run, own)
+        packets, per_packet_bytes, time_ps = _settled(run, own, flow.receiver_end_ps)
         rtt_ps, slowest_bps = 2 * int(idle["delay_ps"][place]), int(idle["slowest_bps"][place])
         throughput_bps = packets * per_packet_bytes * 8e12 / time_ps
         rows.append(
@@ -64,10 +64,10 @@ def measure(run: RunTables) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _settled(run: RunTables, own: pd.DataFrame) -> tuple[float, float, float]:
+def _settled(run: RunTables, own: pd.DataFrame, end_ps: int) -> tuple[float, float, float]:
     """Return the packets of a settled flow, their mean size with framing, and in which time.
 
-    NaN of one that ends within two samples.
+    NaN of one that ends within two samples. Samples without an arrival are not recorded, and count.
     """
     counted = own["arrived_packets"].cumsum()
     later = own[counted >= SETTLED_SHARE * counted.max()] if len(own) else own
@@ -75,7 +75,8 @@ def _settled(run: RunTables, own: pd.DataFrame) -> tuple[float, float, float]:
         return (float("nan"),) * 3
     packets = int(later["arrived_packets"].iloc[1:].sum())
     framed_bytes = later["arrived_bytes"].iloc[1:].sum() / packets
-    time_ps = int(later["time_ps"].iloc[-1] - later["time_ps"].iloc[0])
+    period_ps = run.spec.trace.sample_ps
+    time_ps = end_ps // period_ps * period_ps - int(later["time_ps"].iloc[0])
     return packets, framed_bytes + run.spec.wire.framing_bytes, time_ps
 
 

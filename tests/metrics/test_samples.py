@@ -190,3 +190,38 @@ def test_a_flow_that_ends_within_two_samples_has_no_throughput_and_spoils_no_oth
 
     assert rate.isna().tolist() == [True, False, True, True]
     assert rate[1] == pytest.approx(5 * 1084 * 8 / 10e-6)
+
+
+def test_silence_before_the_end_of_a_flow_counts_in_its_throughput():
+    # Cut after 30 us, back before 95 us: the samples between have no rows. 6 packets in 70 us.
+    run = run_of([95_000_000] * 4, through(0, 6), more="trace: {sample: 10 us}")
+    samples = [(10_000_000, 0, 4), (20_000_000, 0, 4), (30_000_000, 0, 2), (96_000_000, 0, 30)]
+    run._tables["flow_samples"] = pd.DataFrame(
+        [(*sample, 1064 * sample[2]) for sample in samples],
+        columns=list(traces.CONTRACTS["flow_samples"]),
+    )
+
+    rate = measure("throughput", run)["throughput_bps"]
+
+    assert rate[0] == pytest.approx(6 * 1084 * 8 / 80e-6)
+
+
+def test_each_direction_of_a_link_that_gets_slower_is_a_failure():
+    more = """
+trace: {sample: 10 ns}
+failures:
+  - {type: scheduled, directions: [[4, 6]], at: 50 ns, duration: 100 ns, rate: 1 Gb/s}
+  - {type: scheduled, directions: [[6, 4]], at: 100 ns, duration: 100 ns, rate: 1 Gb/s}
+"""
+    run = run_of([300_000] * 4, more=more)
+    arrived = [100] * 5 + [60] * 5 + [20] * 5 + [60] * 5 + [100] * 10
+    rows = [(10_000 * (k + 1), 0, 1, amount) for k, amount in enumerate(arrived)]
+    run._tables["flow_samples"] = pd.DataFrame(
+        rows, columns=list(traces.CONTRACTS["flow_samples"])
+    ).astype("Int64")
+    run._tables["summary"] = pd.DataFrame({"now_ps": [300_000]})
+
+    table = measure("recovery", run)
+
+    assert table["failed_ps"].tolist() == [50_000, 100_000]
+    assert table["dip_share"].tolist() == pytest.approx([0.4, 2 / 3])
