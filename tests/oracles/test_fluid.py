@@ -304,6 +304,21 @@ def test_routes_follow_a_cut_after_the_convergence_time_and_bytes_are_counted_on
     assert got.port(10_000, other)["sent_bytes"] == wire_bytes(size_bytes) - cut_ps // 80
 
 
+@pytest.mark.parametrize("ends", [(0, 10), (10, 11), (11, 1)])
+def test_a_message_that_begins_while_its_path_is_cut_takes_its_time_from_the_restoration(ends):
+    # The path is there again at T: what the message takes alone, counted from then.
+    rates, delays = [RATE] * 3, [DELAY_PS] * 3
+    start_ps, back_ps, size_bytes = 10 * US_PS, 40 * US_PS, 2_000_000
+    got = fluid(
+        line(rates, delays), one_flow(0, 1, size_bytes, start_ps),
+        link_events=[(US_PS, *ends, 0), (back_ps, *ends, RATE)],
+    )  # fmt: skip
+
+    alone_ps = fct.unloaded_fct_ps(size_bytes, rates, delays, FRAMING)
+    assert got.fct_ps() == back_ps - start_ps + alone_ps
+    assert got.flow(0)["sender_end_ps"] > got.flow(0)["receiver_end_ps"]
+
+
 def test_what_has_no_path_never_ends_and_who_waits_for_it_never_starts():
     flows = Flows()
     flows.add(0, 1, 1_000_000)

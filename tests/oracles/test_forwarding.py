@@ -45,6 +45,24 @@ def test_weighted_hash_gives_a_degraded_port_its_share():
     assert abs(share[3] - 1 / 13) <= 0.01
 
 
+def test_cables_side_by_side_share_by_weight_what_lies_behind_them():
+    # Oracle: two cables to each of two spines; one spine has a cable to the other leaf, one has
+    # two. So the spines get 1/3 and 2/3 (WCMP, section 3), and each cable a half of that.
+    n, flows = 10_000, Flows()
+    for i in range(n):
+        flows.add(i % 4, 4 + i % 4, 1000, i * 10 * NS_PS)
+    network = fan(2, [800, 800])
+    for a, b in ((100, 200), (100, 201), (101, 201)):
+        network.link(a, b, 800 * GBPS, 500 * NS_PS, parallel=1)
+
+    got = run(network, flows, forwarding="ns3::WeightedHash")
+
+    for spine, expected in ((200, 1 / 6), (201, 1 / 3)):
+        for cable in (0, 1):
+            share = got.port(100, spine, cable)["sent_data_packets"] / n
+            assert abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / n)
+
+
 @pytest.mark.parametrize(
     ("start_us", "shares"),
     [

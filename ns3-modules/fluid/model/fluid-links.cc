@@ -53,6 +53,10 @@ FluidLoop::ChangeLinks(WorldPs nowPs)
     for (const auto& [message, flow] : moved)
     {
         auto uses = m_paths.UsesOf(message);
+        if (m_sending[flow].isCut)
+        {
+            SetTail(m_sending[flow], uses);
+        }
         if (uses == m_rates.UsesOf(flow))
         {
             continue;

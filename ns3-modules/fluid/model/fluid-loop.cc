@@ -277,27 +277,32 @@ FluidLoop::StartMessage(uint32_t index, WorldPs nowPs)
         return;
     }
     auto uses = m_paths.UsesOf(index);
-    const auto hops = m_paths.HopsOf(index);
-    const uint32_t transport = m_fabric.Messages()[index].transport;
-    const uint64_t bytes = m_fabric.Messages()[index].bytes;
-    const FluidFrames frames = FramesOf(bytes, transport);
-    const auto whole = static_cast<double>(frames.WireBytes());
-    const uint64_t alonePs = AlonePs(frames, hops, m_paths.LinksOf(index));
-    const uint64_t ack = std::max(m_fabric.WireOf(transport).ackBytes, MIN_FRAME_BYTES) +
-                         m_fabric.Options().framingBytes;
-    const double sendingPs = whole * SlowestPsPerByte(uses);
+    Sending sending{.message = index, .since = m_nowPs, .version = ++m_versions};
+    SetTail(sending, uses);
+    sending.left = sending.total;
     const uint32_t flow = m_rates.Add(std::move(uses));
     if (flow >= m_sending.size())
     {
         m_sending.resize(flow + 1);
     }
-    m_sending[flow] = {.message = index,
-                       .left = whole,
-                       .total = whole,
-                       .since = m_nowPs,
-                       .beyondPs = std::max(0.0, static_cast<double>(alonePs) - sendingPs),
-                       .ackPs = m_isAcknowledged[transport] ? FramePs(ack, hops) : 0,
-                       .version = ++m_versions};
+    m_sending[flow] = sending;
+}
+
+/// What follows the last byte sent is what the message takes alone beyond the slowest of its links.
+void
+FluidLoop::SetTail(Sending& sending, const std::vector<MaxMin::Use>& uses) const
+{
+    const auto& its = m_fabric.Messages()[sending.message];
+    const auto hops = m_paths.HopsOf(sending.message);
+    const FluidFrames frames = FramesOf(its.bytes, its.transport);
+    const uint64_t alonePs = AlonePs(frames, hops, m_paths.LinksOf(sending.message));
+    const uint64_t ack = std::max(m_fabric.WireOf(its.transport).ackBytes, MIN_FRAME_BYTES) +
+                         m_fabric.Options().framingBytes;
+    const double slowest = SlowestPsPerByte(uses);
+    sending.isCut = slowest == 0;
+    sending.total = static_cast<double>(frames.WireBytes());
+    sending.beyondPs = std::max(0.0, static_cast<double>(alonePs) - sending.total * slowest);
+    sending.ackPs = m_isAcknowledged[its.transport] ? FramePs(ack, hops) : 0;
 }
 
 void
@@ -389,7 +394,11 @@ FluidLoop::SlowestPsPerByte(const std::vector<MaxMin::Use>& uses) const
     for (const auto& use : uses)
     {
         const double capacity = m_rates.Capacity(use.link);
-        slowest = std::max(slowest, capacity > 0 ? use.share / capacity : 0);
+        if (capacity <= 0)
+        {
+            return 0;
+        }
+        slowest = std::max(slowest, use.share / capacity);
     }
     return slowest;
 }

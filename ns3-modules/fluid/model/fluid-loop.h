@@ -115,6 +115,7 @@ class FluidLoop
         double since{0};    ///< [ps]
         double beyondPs{0}; ///< From its last byte sent to its last byte received [ps]
         uint64_t ackPs{0};  ///< From then on until its sender knows [ps]
+        bool isCut{false};  ///< It has no path yet, so these two are not known
         uint64_t version{0};
     };
 
@@ -151,6 +152,7 @@ class FluidLoop
     void StartTask(uint32_t item);
     fabric::HostMessage ForHosts(uint32_t index) const;
     void StartMessage(uint32_t index, fabric::WorldPs nowPs);
+    void SetTail(Sending& sending, const std::vector<MaxMin::Use>& uses) const;
     void FinishMessage(uint32_t flow);
     void Through(uint32_t index);
     void Release(uint32_t item, bool atSender, fabric::WorldPs endPs);

@@ -219,7 +219,35 @@ RouteTable::OfPort(PortId port, uint32_t dst, Capacities& known) const
 {
     const Port& peer = m_network.ports[m_network.ports[port].peer];
     const double own = Own(port, known);
-    return peer.isHost ? own : std::min(own, OfNode(peer.node, dst, known));
+    if (peer.isHost || own <= 0)
+    {
+        return own;
+    }
+    const double behind = OfNode(peer.node, dst, known);
+    const double together = Together(port, known);
+    return together == own ? std::min(own, behind) : own * std::min(1.0, behind / together);
+}
+
+/// @return rate of all cables between the two nodes of a port: they share what lies behind them
+double
+RouteTable::Together(PortId port, const Capacities& known) const
+{
+    const auto& ports = m_network.ports;
+    const auto& node = m_network.nodes[ports[port].node];
+    const auto isBeside = [&](PortId other) {
+        return ports[ports[other].peer].node == ports[ports[port].peer].node;
+    };
+    PortId first = port;
+    while (first > node.firstPort && isBeside(first - 1))
+    {
+        first--;
+    }
+    double sum = 0;
+    for (PortId other = first; other < node.firstPort + node.ports && isBeside(other); other++)
+    {
+        sum += Own(other, known);
+    }
+    return sum;
 }
 
 /// What a switch can carry towards a host; the last link, down to the host, all paths share.

@@ -79,7 +79,8 @@ class RouteTable
         return NearestPorts(host, dst, *m_nominal);
     }
 
-    /// @return least of the rates from an egress on to a host; parallel paths add up [bit/s]
+    /// @return least of the rates from an egress on to a host; parallel paths add up, and cables
+    /// between the same two nodes share what is behind them by their rates [bit/s]
     double CapacityBps(PortId port, uint32_t dst) const;
     /// @return the same of what is not reserved
     double FreeBps(PortId port, uint32_t dst) const;
@@ -97,6 +98,7 @@ class RouteTable
     };
 
     double Own(PortId port, const Capacities& known) const;
+    double Together(PortId port, const Capacities& known) const;
     double OfPort(PortId port, uint32_t dst, Capacities& known) const;
     double OfNode(uint32_t node, uint32_t dst, Capacities& known) const;
 
