@@ -297,7 +297,7 @@ def test_the_page_of_exposed_shares_has_the_step_with_an_all_to_all_of_its_figur
     further = " | ".join(f"{share:.1f}" for share in by.loc[columns, "further_percent"])
     page = (DOCS / "exposed.md").read_text()
     assert f"| of the step | {step} |" in page
-    assert f"| of the time of each further micro-batch | {further} |" in page
+    assert f"| of the time that one more micro-batch adds | {further} |" in page
 
 
 def deepseek_v3():

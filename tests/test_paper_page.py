@@ -168,7 +168,7 @@ def test_what_single_and_many_paths_expose_of_the_moe_step_is_in_the_tables():
         assert row in EXPOSED
     for row in (
         f"| ideal network | 20 | {ideal} | {100 * apart:.1f} |",
-        f"| packets on many paths | | {paper_many} | {many}, {nscc} |",
+        f"| packets on many paths | | {paper_many} | {many}; Ultra Ethernet's {nscc} |",
         f"| one path for a message | 25 | {paper_one} | {one} |",
     ):
         assert row in README
