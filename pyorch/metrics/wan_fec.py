@@ -7,6 +7,7 @@ import pandas as pd
 from pyorch.metrics._idle import framing_of
 from pyorch.metrics._run import RunTables, refuse
 from pyorch.spec.resolved import Spec
+from pyorch.units import TIME, parse
 
 KIND = "ns3::WanTransport"
 
@@ -53,36 +54,49 @@ def measure(run: RunTables) -> pd.DataFrame:
         "completion_ps": int(flows["receiver_end_ps"].max() - flows["start_ps"].min()),
     }
     if run.spec.trace.arrivals and row["parity_packets"]:
-        packets = {
-            flow: framing.n_packets(size)
-            for flow, size in zip(flows["flow"].tolist(), flows["bytes"].tolist(), strict=True)
-        }
         code = (row["block_packets"], row["parity_packets"], int(attributes["Interleave"]))
-        row |= _blocks(run.table("arrivals").astype("int64"), packets, *code)
+        columns = [flows[name].tolist() for name in ("flow", "bytes", "retransmitted_packets")]
+        arrivals = run.table("arrivals").astype("int64").sort_values("time_ps")
+        rto_ps = parse(str(attributes["Rto"]), TIME)
+        blocks = [
+            _blocks(
+                _first(arrivals[arrivals["flow"] == flow], again, rto_ps),
+                framing.n_packets(size), *code,
+            )
+            for flow, size, again in zip(*columns, strict=True)
+        ]  # fmt: skip
+        row["blocks"], row["failed_blocks"] = np.sum(blocks, axis=0).tolist()
     return pd.DataFrame([row])
 
 
-def _blocks(
-    arrivals: pd.DataFrame, packets: dict[int, int], block: int, parity: int, depth: int
-) -> dict[str, int]:
-    """Return the blocks of all messages, and those that failed.
+def _first(own: pd.DataFrame, again: int, rto_ps: int) -> np.ndarray:
+    """Return the packets of a message that arrived when they were sent first, in their order.
 
-    A packet that comes behind one of a higher number was sent again: the wire keeps the order.
+    The wire keeps the order, so a packet that comes behind one of a higher number was sent again.
+    So were the last ones behind a gap of a timeout, as far as more packets were sent again.
     """
-    blocks = failed = 0
-    together = block * depth
-    for flow, n_data in packets.items():
-        own = arrivals[arrivals["flow"] == flow].sort_values("time_ps")["packet"].to_numpy()
-        first = own[own > np.maximum.accumulate(np.r_[-1, own[:-1]])]
-        n_groups, rest = divmod(n_data, together)
-        groups = [together] * n_groups + [rest] * (rest > 0)
-        begin = 0
-        for n_own in groups:
-            n_blocks = min(depth, n_own)
-            end = begin + n_own + n_blocks * parity
-            came = first[(first >= begin) & (first < end)] - begin
-            turn = np.arange(n_blocks)
-            needed = (n_own - turn + n_blocks - 1) // n_blocks
-            failed += int((np.bincount(came % n_blocks, minlength=n_blocks) < needed).sum())
-            blocks, begin = blocks + n_blocks, end
-    return {"blocks": blocks, "failed_blocks": failed}
+    number, time_ps = own["packet"].to_numpy(), own["time_ps"].to_numpy()
+    ahead = number > np.maximum.accumulate(np.r_[-1, number[:-1]])
+    more = again - int((~ahead).sum())
+    gaps = np.diff(time_ps, prepend=time_ps[:1]) >= rto_ps
+    late = np.flatnonzero(ahead & gaps)
+    for place in late:
+        if ahead[place:].sum() <= more:
+            ahead[place:] = False
+            break
+    return number[ahead]
+
+
+def _blocks(first: np.ndarray, n_data: int, block: int, parity: int, depth: int) -> tuple[int, int]:
+    """Return the blocks of a message, and those that failed."""
+    blocks = failed = begin = 0
+    n_groups, rest = divmod(n_data, block * depth)
+    for n_own in [block * depth] * n_groups + [rest] * (rest > 0):
+        n_blocks = min(depth, n_own)
+        end = begin + n_own + n_blocks * parity
+        came = first[(first >= begin) & (first < end)] - begin
+        turn = np.arange(n_blocks)
+        needed = (n_own - turn + n_blocks - 1) // n_blocks
+        failed += int((np.bincount(came % n_blocks, minlength=n_blocks) < needed).sum())
+        blocks, begin = blocks + n_blocks, end
+    return blocks, failed

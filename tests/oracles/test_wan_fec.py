@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import pyorch
 from pyorch.metrics import wan_fec
 from pyorch.metrics._run import RunTables
 from pyorch.spec import read_spec
@@ -78,3 +79,30 @@ def test_bursts_need_interleaving(tmp_path):
     assert alone["resent_share"] == alone["resent_packets"] / alone["data_packets"]
     assert together["resent_packets"] < alone["resent_packets"] / 10
     assert alone["parity_share"] == together["parity_share"] == 4 / 64
+
+
+@pytest.mark.parametrize(
+    # By hand: two blocks of 8 + 2 packets of 33.4 us each; the hole swallows packets 7, 8 and 9,
+    # the last three, or only 7. Nothing comes behind the last ones, so a timeout finds them.
+    ("at", "duration", "failed", "timeouts"),
+    [("5270 us", "120 us", 1, 0), ("5610 us", "10 ms", 1, 1), ("5270 us", "60 us", 0, 0)],
+)
+def test_a_block_fails_also_at_the_end_of_a_message(tmp_path, at, duration, failed, timeouts):
+    hole = {"type": "scheduled", "directions": [[2, 3]], "at": at, "duration": duration, "loss": 1}
+    code = {"BlockPackets": 8, "ParityPackets": 2, "Interleave": 1, "RateBps": 10**9}
+    run = pyorch.run({
+        "name": "hole",
+        "topology": {"type": "dumbbell", "left": 1, "right": 1, "bottleneck_rate": "1 Gb/s",
+                     "bottleneck_delay": "5 ms"},
+        "link": {"rate": "1 Gb/s", "delay": "1 us"},
+        "switch": {"buffer": "64 MB"},
+        "workload": {"type": "single", "message": "65536 B"},
+        "transport": {"type": "ns3::WanTransport", "attributes": {**code, "Rto": "40 ms"}},
+        "failures": [hole],
+        "trace": {"arrivals": True},
+        "stop": "2 s",
+    }, out=tmp_path / "run")  # fmt: skip
+
+    row = wan_fec.measure(RunTables(run.spec, run.folder)).iloc[0]
+
+    assert (row["blocks"], row["failed_blocks"], row["timeouts"]) == (2, failed, timeouts)
