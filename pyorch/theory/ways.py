@@ -8,6 +8,7 @@ links from v. Where the links of a hop differ, the narrowest place need not be a
 then found as a maximum flow.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -96,20 +97,69 @@ def ways(network: Network, src: np.ndarray, dst: np.ndarray, processing_ps: np.n
         column[:, 1:-1] = within[which]
         column[np.arange(len(src)), last] = last_hop
     delay_ps, fixed_ps = (
-        _least_access_ps(network.n_nodes, network.tail, link_ps)[src]
-        + inner.least_ps(link_ps)[which]
-        + _least_access_ps(network.n_nodes, network.head, link_ps)[dst]
+        _least_ps(network, src, dst, inner.distance[which], link_ps)
         for link_ps in (network.delay_ps, network.delay_ps + processing_ps[network.head])
     )
     links, fastest_bps, total_bps = columns
     return Ways(links, fastest_bps, total_bps, delay_ps, fixed_ps, inner.maximum_flows()[which])
 
 
-def _least_access_ps(n_nodes: int, end: np.ndarray, link_ps: np.ndarray) -> np.ndarray:
-    """Return the least time of a link with this end at each node [ps]."""
-    least = np.full(n_nodes, np.iinfo(np.int64).max)
-    np.minimum.at(least, end, link_ps)
+def _least_ps(
+    network: Network, src: np.ndarray, dst: np.ndarray, distance: np.ndarray, link_ps: np.ndarray
+) -> np.ndarray:
+    """Return the least time of a shortest path of each flow, given that of all links [ps].
+
+    `distance` is the number of links between the switches of both hosts.
+    """
+    hop_ps = (link_ps.max() + 1.0) * (len(network.switch_hops) + 3)  # no detour is worth a hop
+    up = ~network.is_switch[network.tail] & network.is_switch[network.head]
+    down = network.is_switch[network.tail] & ~network.is_switch[network.head]
+    out_ps = _access_ps(network, network.tail[up], network.head[up], link_ps[up])
+    in_ps = _access_ps(network, network.head[down], network.tail[down], link_ps[down])
+    between_ps = _between_ps(network, src, link_ps, hop_ps)
+    least = np.empty(len(src), dtype=np.int64)
+    for rows in np.array_split(np.arange(len(src)), len(src) // 65536 + 1):
+        ports = network.access_switches[src[rows]][:, :, None]
+        others = network.access_switches[dst[rows]][:, None, :]
+        whole_ps = out_ps[src[rows]][:, :, None] + in_ps[dst[rows]][:, None, :]
+        shortest_ps = (whole_ps + between_ps(ports, others)).min(axis=(1, 2))
+        least[rows] = np.rint(shortest_ps - distance[rows] * hop_ps)
     return least
+
+
+def _access_ps(
+    network: Network, host: np.ndarray, switch: np.ndarray, link_ps: np.ndarray
+) -> np.ndarray:
+    """Return the least time of a link of each node to each of its `access_switches` [ps]."""
+    n_switches = len(network.switch_hops)
+    keys, place = np.unique(host * n_switches + network.switch_row[switch], return_inverse=True)
+    least = np.full(len(keys), np.iinfo(np.int64).max)
+    np.minimum.at(least, place, link_ps)
+    wanted = np.arange(network.n_nodes)[:, None] * n_switches + network.access_switches
+    at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    return np.where(keys[at] == wanted, least[at], 0)
+
+
+def _between_ps(
+    network: Network, src: np.ndarray, link_ps: np.ndarray, hop_ps: float
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Return a function of two switches: the least time of a shortest path, and `hop_ps` a link."""
+    inside = network.is_switch[network.tail] & network.is_switch[network.head]
+    link_ps = link_ps[inside]
+    if len(np.unique(link_ps)) <= 1:
+        each_ps = hop_ps + (link_ps[0] if len(link_ps) else 0)
+        return lambda ports, others: network.switch_hops[ports, others].astype(float) * each_ps
+    ends = [network.switch_row[of[inside]] for of in (network.tail, network.head)]
+    order = np.lexsort((link_ps, ends[1], ends[0]))
+    _, first = np.unique(np.column_stack(ends)[order], axis=0, return_index=True)
+    rows = order[first]
+    n_switches = len(network.switch_hops)
+    graph = csr_array(
+        (link_ps[rows] + hop_ps, (ends[0][rows], ends[1][rows])), shape=(n_switches, n_switches)
+    )
+    sources = np.unique(network.access_switches[src])
+    far = dijkstra(graph, indices=sources)
+    return lambda ports, others: far[np.searchsorted(sources, ports), others]
 
 
 class _Between:
@@ -148,29 +198,6 @@ class _Between:
                     self.links[rows, hop] += count
                     self.total_bps[rows, hop] += count * rate_bps
                     self.fastest_bps[rows[count > 0], hop] = rate_bps
-
-    def least_ps(self, link_ps: np.ndarray) -> np.ndarray:
-        """Return the least time of a shortest path of each pair, given that of all links [ps]."""
-        link_ps, n_switches = link_ps[self._inside], self._distances.shape[1]
-        if len(np.unique(link_ps)) <= 1:
-            return self.distance * (link_ps[0] if len(link_ps) else 0)
-        hop_ps = float(link_ps.max()) * (n_switches + 1)  # no detour is worth a hop
-        order = np.lexsort((link_ps, self._head, self._tail))
-        ends = np.column_stack([self._tail, self._head])[order]
-        _, first = np.unique(ends, axis=0, return_index=True)
-        rows = order[first]
-        graph = csr_array(
-            (link_ps[rows] + hop_ps, (self._tail[rows], self._head[rows])),
-            shape=(n_switches, n_switches),
-        )
-        sources = np.unique(self._group[self._pairs[:, 0]])
-        far = dijkstra(graph, indices=sources)
-        least = np.full(len(self._pairs), np.inf)
-        for source in self._group.T:
-            for target in self._group.T:
-                at = np.searchsorted(sources, source[self._pairs[:, 0]])
-                least = np.minimum(least, far[at, target[self._pairs[:, 1]]])
-        return np.rint(least - self.distance * hop_ps).astype(np.int64)
 
     def maximum_flows(self) -> np.ndarray:
         """Return the maximum flow of each pair that is less than its hops have [bit/s]."""

@@ -227,3 +227,32 @@ def test_hosts_with_a_link_between_them_are_of_kinds_of_their_own():
     links = [(0, 4, 1, 1), (1, 4, 1, 1), (2, 4, 1, 1), (3, 4, 1, 1), (2, 3, 1, 1)]
     kinds = network([4], links).kinds
     assert kinds[0] == kinds[1] and len({*kinds.tolist()}) == 4
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_delays_are_those_of_paths_between_hosts_with_unlike_links(seed):
+    # Oracle: networkx lists all shortest paths; hosts have up to three links, of which some are on
+    # no shortest path, and links of two groups of switches do not meet.
+    rng = np.random.default_rng(seed)
+    n, hosts = int(rng.integers(3, 8)), 4
+    switches = list(range(hosts, hosts + 2 * n))
+    links = []
+    for first in (hosts, hosts + n):
+        for a, b in nx.connected_watts_strogatz_graph(n, 2, 0.5, seed=seed).edges:
+            links.append((first + a, first + b, 100 * GBPS, int(rng.integers(0, 9)) * US_PS))
+    for host in range(hosts):
+        for near in {hosts, *rng.choice(switches, 2).tolist()}:
+            links.append((host, near, 100 * GBPS, int(rng.integers(0, 9)) * US_PS))
+    net = network(switches, links)
+    graph = nx.Graph()
+    for a, b, _, delay in links:
+        graph.add_edge(a, b, delay=delay)
+
+    pairs = [(a, b) for a in range(hosts) for b in range(hosts) if a != b]
+    got = theory.ways(net, *np.array(pairs).T, np.where(net.is_switch, 7, 0))
+
+    for (src, dst), delay_ps, fixed_ps in zip(pairs, got.delay_ps, got.fixed_ps, strict=True):
+        inner = graph.subgraph([*switches, src, dst])  # no host passes messages on
+        paths = list(nx.all_shortest_paths(inner, src, dst))
+        assert delay_ps == min(nx.path_weight(graph, path, "delay") for path in paths)
+        assert fixed_ps == delay_ps + 7 * (len(paths[0]) - 2)
