@@ -114,12 +114,12 @@ class IdleTimes:
                 found[its] = hosts.alone_ps(host, size, line_bps[source])
         return found
 
-    def of_frame_ps(self, src: np.ndarray, dst: np.ndarray, wire_bytes: int) -> np.ndarray:
-        """Return the least time in which one frame passes between each two hosts [ps]."""
+    def of_frame_ps(self, src: np.ndarray, dst: np.ndarray, wire_bytes: np.ndarray) -> np.ndarray:
+        """Return the least time in which one frame each passes between two hosts [ps]."""
         ends = {"src": src, "dst": dst}
         its = self._ways(ends, self._with_direct(ends, np.full((len(src), 1), -1)), False)
-        ones = np.full(len(src), wire_bytes)
-        return alone.alone_ps(alone.Frames(ones, ones, ones, np.ones_like(ones)), its)
+        bytes_ = wire_bytes.astype(np.int64)
+        return alone.alone_ps(alone.Frames(bytes_, bytes_, bytes_, np.ones_like(bytes_)), its)
 
     def _with_direct(self, flows: Columns, routes: np.ndarray) -> np.ndarray:
         """Return routes, and the link of flows whose hosts have one between them."""

@@ -91,16 +91,23 @@ def _chain_ps(run: RunTables, group: Group, alone_ps: np.ndarray) -> int:
     gap_ps = collective.delays_ps(group.params, group.ranks)
     known_late = graph.at_sender == 1
     if known_late.any():
-        gap_ps[known_late] += _answer_ps(run, group, graph.after[known_late])
+        gap_ps[known_late] += _answer_ps(run, group, graph.after[known_late], alone_ps)
     ends_ps = chains.earliest_ends_ps(alone_ps, graph.flow, graph.after, gap_ps)
     return int((ends_ps + collective.reductions_ps(group.params, group.ranks)).max())
 
 
-def _answer_ps(run: RunTables, group: Group, rows: np.ndarray) -> np.ndarray:
-    """Return how long after the end of messages their senders know, when nothing is in the way."""
-    flows = run.flows.iloc[group.rows[rows]]
+def _answer_ps(run: RunTables, group: Group, rows: np.ndarray, alone_ps: np.ndarray) -> np.ndarray:
+    """Return how long after the end of messages their senders know, when nothing is in the way.
+
+    The sender of a relayed message knows when the relay has all of it, which may be before the end.
+    """
+    parts = run.first_parts[group.rows[rows]]
+    own = np.where(parts >= 0, parts, group.rows[rows])
+    flows = run.table("flows").iloc[own]
     wires = run.table("transports").set_index("transport")
-    ack_bytes = int(wires["ack_bytes"][flows["transport"].iloc[0]])
-    on_wire = max(ack_bytes, MIN_FRAME_BYTES) + run.spec.wire.framing_bytes
-    ends = flows[["src", "dst"]].to_numpy()
-    return run.idle.of_frame_ps(ends[:, 1], ends[:, 0], on_wire)
+    ack_bytes = wires["ack_bytes"].loc[flows["transport"]].to_numpy(dtype=np.int64)
+    on_wire = np.maximum(ack_bytes, MIN_FRAME_BYTES) + run.spec.wire.framing_bytes
+    ends = flows[["src", "dst"]].to_numpy(dtype=np.int64)
+    answer_ps = run.idle.of_frame_ps(ends[:, 1], ends[:, 0], on_wire)
+    to_relay_ps = run.idle_ps["unloaded_fct_ps"].to_numpy()[own]
+    return np.where(parts >= 0, to_relay_ps + answer_ps - alone_ps[rows], answer_ps)

@@ -297,3 +297,34 @@ def test_what_is_ideal_knows_which_ports_lead_where(tmp_path, transport):
     assert least_ps <= row["ideal_ps"] <= least_ps + 2 * 500_000 + (4096 + 82 + 16) * 8 / 0.8
     assert 1 <= row["over_ideal"] <= 1.1
     assert measured(tmp_path, "slowdown")["unloaded_fct_ps"] >= 1_020_106 * 8 / 0.8
+
+
+@pytest.mark.parametrize("engine", ["fluid", "packets"])
+@pytest.mark.parametrize("acks", [(66, 66), (1024, 66), (66, 1024)])
+def test_what_is_ideal_waits_for_the_answer_of_the_relay(tmp_path, engine, acks):
+    # Ranks 0 to 3 send to each other in turns. A message to another rail is answered by its relay
+    # before it has arrived, with acknowledgements of the transport of its first network.
+    run = pyorch.run({
+        "name": "turns",
+        "engine": engine,
+        "topology": {"type": "rails", "devices": 2, "rail": {"type": "star", "hosts": 2},
+                     "scale_up": {"rate": "400 Gb/s", "delay": "10 us"}},
+        "link": {"rate": "100 Gb/s", "delay": "10 us"},
+        "switch": {"buffer": "640 MB"},
+        "workload": {"type": "collective", "algorithm": "pairwise", "operation": "all_to_all",
+                     "bytes": "64 KiB", "ranks": 4,
+                     "transport": {"scale_up": "up", "scale_out": "out", "wide_area": "out"}},
+        "transport": [
+            {"name": name, "type": "ns3::RoceTransport",
+             "attributes": {"AckBytes": ack_bytes, "RethBytes": 0}}
+            for name, ack_bytes in zip(("up", "out"), acks, strict=True)
+        ],
+        "stop": "500 ms",
+    }, out=tmp_path / "run")  # fmt: skip
+
+    row = plugins.load("pyorch.metrics", "collective").measure(RunTables(run.spec, run.folder))
+
+    over = row["over_ideal"].iloc[0]
+    assert 1 <= over <= 1.002
+    if engine == "fluid" and acks == (66, 66):
+        assert over == 1
