@@ -451,7 +451,7 @@ class Session:
         0,0,0,5,1000,0
         <BLANKLINE>
         """
-        rows = [",".join(COLUMNS), *(",".join(map(str, row)) for row in self._sent)]
+        rows = [",".join(COLUMNS), *(",".join(map(str, map(int, row))) for row in self._sent)]
         write_text(Path(path), "".join(f"{row}\n" for row in rows))
 
     def replay(self, path: Path | str) -> None:

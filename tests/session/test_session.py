@@ -128,6 +128,13 @@ def test_a_saved_session_gives_the_same_times_again(scenario, tmp_path):
         assert (tables[0][name] == tables[1][name]).all(), name
 
 
+def test_hosts_of_any_type_of_whole_number_are_saved_as_numbers(tmp_path):
+    with pyorch.Session(SCENARIO) as session:
+        session.send(True, np.int64(5), np.int32(1_000))
+        session.save(tmp_path / "saved.csv")
+    assert (tmp_path / "saved.csv").read_text().splitlines()[1] == "0,0,1,5,1000,0"
+
+
 def test_a_time_is_reached_although_nothing_happens_then():
     with pyorch.Session(SCENARIO) as session:
         called = []
