@@ -173,6 +173,7 @@ HTSIM = (
 IB = (
     b'vendid=0x2c9\ndevid=0x1\nSwitch 2 "S-1" # "s"\n[1] "H-1"[1] # "a" 4xHDR\n'
     b'[2] "H-2"[1] # "b" 4xHDR\n\nCa 1 "H-1" # "a"\n[1](1a) "S-1"[1] # "s" 4xHDR\n'
+    b'\nCa 1 "H-2" # "b"\n[1](1b) "S-1"[2] # "s" 4xHDR\n'
 )
 GOAL = (
     b"num_ranks 2\nrank 0 {\na: calc 100\nb: send 1024b to 1 tag 7\nb requires a\n}\n"

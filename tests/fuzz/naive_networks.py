@@ -168,7 +168,7 @@ def ibnetdiscover(data, default_bps):
             if not {pair[0][0], pair[1][0]} & hidden}  # fmt: skip
     nodes = sorted({end[0] for pair in kept for end in pair})
     switches = {name for name in nodes if name[0] == "S"}
-    need(switches <= set(described) and kept, "a switch that is not there")
+    need(set(nodes) <= set(described) and kept, "a node that is not there")
     connected(nodes, switches, [(a[0], b[0]) for a, b in kept])
     rows = sorted(
         (*sorted((a[0] in switches, b[0] in switches)), rate) for (a, b), rate in kept.items()
