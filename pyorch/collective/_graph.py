@@ -22,7 +22,6 @@ class UnequalPartsError(FieldError):
             "bytes", f"{each}{data_bytes} B are not {parts} equal parts. Write {nearest}."
         )
         self.parts = parts
-        self.data_bytes = data_bytes
 
 
 class Call(NamedTuple):

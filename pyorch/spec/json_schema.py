@@ -21,7 +21,7 @@ from pyorch.spec import planning, schema, typeids
 from pyorch.spec.fields import text_of
 from pyorch.spec.limits import LONGEST_TEXT
 from pyorch.spec.measured import Measured
-from pyorch.spec.scenario import ONE_OR_MORE
+from pyorch.spec.scenario import NONE, ONE_OR_MORE
 from pyorch.spec.stored import PLUGINS
 from pyorch.spec.typeids import TypeIds
 from pyorch.spec.written import as_written
@@ -120,7 +120,9 @@ class _Maker:
         for key in ONE_OR_MORE:
             keys[key] = {"anyOf": [keys[key]["items"], keys[key]]}
         keys["engine"] = {"anyOf": [self._defs["Engine"]["properties"]["type"], keys["engine"]]}
-        self._defs["Link"]["properties"]["flow_control"]["anyOf"].append({"const": "none"})
+        for *section, name in (map(str, path) for path in NONE):
+            of = self._defs[section[0].capitalize()]["properties"] if section else keys
+            of[name] = {"anyOf": [of[name], {"const": "none"}]}
         needed = root.pop("required")
         needs = {key: self._needs(its) for key, its in keys.items()}
         conditions = [self._condition(key, its, key in needed) for key, its in needs.items()]

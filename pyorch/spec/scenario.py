@@ -20,10 +20,12 @@ from pyorch.spec.yaml_lines import KeyPath, dotted
 DEFAULT_SCALE = "laptop"
 #: Sections that are lists, and may be written as the mapping that a list of one holds.
 ONE_OR_MORE = ("workload", "transport")
-#: Sections that may be ``none``, and what the models have for that.
-NONE: dict[str | int, object] = {
-    "flow_control": None, "loss_model": None, "jobs": None, "trace": {},
-    "failures": [], "programs": [], "classes": [],
+#: Sections that may be ``none``, and what the models have for that. In a class of links or switches
+#: ``none`` is a value of its own, and nothing means: as elsewhere.
+NONE: dict[KeyPath, object] = {
+    ("link", "flow_control"): None, ("link", "loss_model"): None, ("link", "classes"): [],
+    ("switch", "programs"): [], ("switch", "classes"): [],
+    ("jobs",): None, ("failures",): [], ("trace",): {},
 }  # fmt: skip
 
 
@@ -157,16 +159,14 @@ def normalised(key: str | int, value: object) -> object:
         return [value]
     if key in ("link", "switch") and isinstance(value, dict):
         return {name: none_is_none((key, name), part) for name, part in value.items()}
-    if key in NONE:
-        return none_is_none((key,), value)
     if key == "engine" and isinstance(value, str):
         return {"type": value}
-    return value
+    return none_is_none((key,), value)
 
 
 def none_is_none(path: KeyPath, value: object) -> object:
     """Return what ``flow_control: none`` says; YAML has ``null`` for it, people write none."""
-    return copy(NONE[path[-1]]) if path[-1] in NONE and value == "none" else value
+    return copy(NONE[path]) if path in NONE and value == "none" else value
 
 
 def scenario_files(folder: Path | str = "scenarios") -> list[Path]:

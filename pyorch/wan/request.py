@@ -13,6 +13,7 @@ from pyorch.spec.fields import Closed, Count, FieldError, Number, RateBps, Share
 from pyorch.spec.scenario import read_scenario
 
 MOST_TUNNELS = 64
+MOST_QUANTA = 1024
 _GBPS = 1e9
 
 
@@ -66,7 +67,7 @@ class Request(Closed):
     links: Annotated[list[Link], Field(min_length=1)]
     demands: Annotated[list[Demand], Field(min_length=1)]
     tunnels: Annotated[Count, Field(le=MOST_TUNNELS)] = 4
-    quanta: Annotated[Count, Field(le=1024)] = 4
+    quanta: Annotated[Count, Field(le=MOST_QUANTA)] = 4
     headroom: Annotated[Share, Field(lt=1)] = 0.0
 
     @model_validator(mode="after")

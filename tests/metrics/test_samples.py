@@ -193,7 +193,8 @@ def test_a_flow_that_ends_within_two_samples_has_no_throughput_and_spoils_no_oth
 
 
 def test_silence_before_the_end_of_a_flow_counts_in_its_throughput():
-    # Cut after 30 us, back before 95 us: the samples between have no rows. 6 packets in 70 us.
+    # Nothing arrives from 30 to 95 us, so these samples have no rows. A third of 10 packets has
+    # arrived at 10 us; from then until 90 us, the end of the last whole sample, 6 packets come.
     run = run_of([95_000_000] * 4, through(0, 6), more="trace: {sample: 10 us}")
     samples = [(10_000_000, 0, 4), (20_000_000, 0, 4), (30_000_000, 0, 2), (96_000_000, 0, 30)]
     run._tables["flow_samples"] = pd.DataFrame(

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pyorch.errors import SpecError
 from pyorch.spec import resolve, typeids
@@ -95,6 +96,20 @@ def test_flow_control_none_is_none(small):
     assert small.plan(sets=[("link.flow_control", "none")])[0].spec.link.flow_control is None
     text = small.text.replace("delay: 500 ns}", "delay: 500 ns, flow_control: none}")
     assert small.plan(text)[2].spec.link.flow_control is None
+
+
+def test_none_in_a_class_is_none_and_nothing_is_as_elsewhere(small):
+    kinds = {
+        "flow_control": "{type: ns3::Pfc, attributes: {XoffBytes: 50 kB}}",
+        "loss_model": "{type: ns3::GilbertElliott}",
+    }
+    sets = [(f"link.{role}", yaml.safe_load(typed)) for role, typed in kinds.items()]
+    sets.append(("link.classes", [{"tiers": [1, 2]}]))
+    for role in kinds:
+        for value, is_there in (("none", False), (None, True)):
+            more = [*sets, (f"link.classes.0.{role}", value)]
+            (its,) = small.plan(sets=more, variant="windowed")[0].spec.link.classes
+            assert (getattr(its, role) is not None) == is_there
 
 
 def test_a_section_that_is_none_is_left_out(small):

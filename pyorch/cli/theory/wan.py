@@ -11,8 +11,6 @@ from pyorch.errors import TheoryError
 
 #: Packets of a block.
 _MOST_PACKETS = 1024
-#: The most parts into which the traffic of a demand is split.
-_FINE = 1024
 #: A rounded plan that grants less than this part of a finer one is worth a word [1].
 _NEARLY = 0.98
 
@@ -26,6 +24,7 @@ def wan_te(
 ) -> None:
     """Rates and paths of demands between sites: max-min fair, split over tunnels, by priority."""
     from pyorch import wan
+    from pyorch.wan.request import MOST_QUANTA
 
     request = wan.read_request(file)
     made = wan.plan(request, possible=not partly)
@@ -45,12 +44,12 @@ def wan_te(
         ],
         form,
     )
-    fine = wan.plan(request.model_copy(update={"quanta": _FINE}), possible=not partly)
+    fine = wan.plan(request.model_copy(update={"quanta": MOST_QUANTA}), possible=not partly)
     granted, finer = (sum(grant.rate_bps for grant in one.grants) for one in (made, fine))
     if granted < _NEARLY * finer:
         typer.echo(
             f"Splits in parts of 1/{request.quanta} grant {granted / GBPS:.6g} Gb/s, finer ones"
-            f" {finer / GBPS:.6g} Gb/s. Raise quanta, to at most {_FINE}.",
+            f" {finer / GBPS:.6g} Gb/s. Raise quanta, to at most {MOST_QUANTA}.",
             err=True,
         )
 
