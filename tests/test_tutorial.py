@@ -49,7 +49,7 @@ def test_the_tutorial_from_its_first_command_to_its_last(tmp_path):
             assert kind == "text"
             for line in text.splitlines():
                 assert words(line) in words(said), line
-    assert (files, commands) == (4, 10)
+    assert (files, commands) == (4, 11)
     assert folder == tmp_path / "my-study"
     for picture in ("longest_queue.png", "queues.png", "fct.png", "figures/laptop/price.png"):
         assert (folder / picture).stat().st_size > 10_000

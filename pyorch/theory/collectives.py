@@ -42,13 +42,6 @@ def direct_all_reduce(buffer_bytes: Real, members: Real) -> Collective:
     return Collective(pairs * np.asarray(buffer_bytes, float), pairs, np.minimum(n - 1, 1))
 
 
-def all_to_all(buffer_bytes: Real, members: Real) -> Collective:
-    """Return the exchange in which everybody sends S/n of its buffer to everybody."""
-    n = np.asarray(members)
-    sent_bytes = (n - 1) * np.asarray(buffer_bytes, float)
-    return Collective(sent_bytes, n * (n - 1), np.minimum(n - 1, 1))
-
-
 #: All-reduce by algorithm.
 ALL_REDUCES: dict[str, Callable[[Real, Real], Collective]] = {
     "ring": ring_all_reduce,

@@ -264,8 +264,3 @@ def solved(setup: Setup, chosen: Iterable[Design]) -> list[Design]:
         is_bound = not all(outcome.is_exact for outcome in outcomes)
         found.append(replace(design, fluid_share=share, is_bound=is_bound))
     return found
-
-
-def cheapest(found: Iterable[Design], most_share: float) -> Design | None:
-    """Return the cheapest that exposes at most this, as solved where it was; none if none does."""
-    return next((design for design in found if design.best_share <= most_share), None)

@@ -117,16 +117,3 @@ def unloaded_fct_ps(
         for i in range(n_links)
         for j in range(i, n_links)
     )
-
-
-def reverse_ack_ps(
-    message_bytes: int, rate_bps: int, framing: Framing, ack_bytes: int, ack_interval: int = 1
-) -> int:
-    """Return the time the ACKs of an equally long message in the other direction occupy a link.
-
-    In a permutation each host sends one message and acknowledges another, so this is what the
-    optimum of a transport with ACKs lies above `unloaded_fct_ps` [ps].
-    """
-    n_acks = -(-framing.n_packets(message_bytes) // ack_interval)
-    frame = max(ack_bytes, MIN_FRAME_BYTES) + framing.framing_bytes
-    return n_acks * serialisation_ps(frame, rate_bps)

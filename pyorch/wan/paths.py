@@ -43,7 +43,6 @@ class Cables:
         names = [name for name, n_borders in sites for _ in range(n_borders)]
         self._is_host = dict(zip(nodes["node"].tolist(), nodes["is_switch"] == 0, strict=True))
         self.site_of = self._flooded(dict(zip(borders, names, strict=True)))
-        self._borders = frozenset(borders)
 
     def _flooded(self, known: dict[int, str]) -> dict[int, str]:
         """Return the site of each node: that of the border switches it hangs on."""

@@ -66,16 +66,14 @@ def test_a_tree_all_reduce_counted_edge_by_edge(members):
 
 
 @pytest.mark.parametrize("members", [1, 2, 5, 8])
-def test_direct_and_all_to_all_counted_pair_by_pair(members):
+def test_direct_counted_pair_by_pair(members):
     pairs = [(a, b) for a in range(members) for b in range(members) if a != b]
 
     direct = collectives.direct_all_reduce(members * CHUNK_BYTES, members)
-    exchange = collectives.all_to_all(members * CHUNK_BYTES, members)
 
     assert direct.sent_bytes == len(pairs) * members * CHUNK_BYTES
-    assert exchange.sent_bytes == len(pairs) * CHUNK_BYTES
-    assert direct.messages == exchange.messages == len(pairs)
-    assert direct.rounds == exchange.rounds == (1 if members > 1 else 0)
+    assert direct.messages == len(pairs)
+    assert direct.rounds == (1 if members > 1 else 0)
 
 
 @given(size=st.floats(1, 1e15), members=st.integers(2, 10**4))

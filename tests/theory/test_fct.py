@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch.theory.fct import Framing, reverse_ack_ps, unloaded_fct_ps
+from pyorch.theory.fct import Framing, unloaded_fct_ps
 
 PLAIN = Framing(mtu_bytes=1000, header_bytes=0, first_header_bytes=0, framing_bytes=0)
 
@@ -91,8 +91,3 @@ def test_the_message_of_the_paper_lasts_about_a_millisecond(rate_gbps):
     got = unloaded_fct_ps(97_400_000, [rate_gbps * 10**9] * 4, [500_000] * 4, Framing())
 
     assert got == expected
-
-
-def test_acks_of_the_other_direction_by_hand():
-    # 10 packets, one ACK of 66 + 20 B for every 4: 3 ACKs of 860 ps at 800 Gb/s.
-    assert reverse_ack_ps(10 * 4096, 800 * 10**9, Framing(), 66, 4) == 3 * 860
