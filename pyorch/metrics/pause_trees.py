@@ -28,11 +28,13 @@ def measure(run: RunTables) -> pd.DataFrame:
     Raises
     ------
     TraceError
-        The run has no log of pauses: `trace` lacks ``pauses: true``.
+        The run has no log of pauses, for `trace` lacks ``pauses: true``, or none that says for
+        which link it pauses.
     """
     refuse(refusal(run.spec))
     pauses = run.table("pauses")
     end_ps = int(run.table("summary")["now_ps"].iloc[0])
+    pauses = pauses.dropna(subset="congested_peer")
     pauses = pauses.fillna({"end_ps": end_ps}).astype("int64")
     pauses = pauses.sort_values(["start_ps", *LINK, "priority"], ignore_index=True)
     parent = _parents(pauses)
@@ -65,10 +67,13 @@ def measure(run: RunTables) -> pd.DataFrame:
 
 
 def refusal(spec: Spec) -> str:
-    """Return why a run cannot be asked: it has no log of pauses."""
-    if spec.trace.pauses:
-        return ""
-    return "pauses were not logged. Write trace: {pauses: true} and run it again."
+    """Return why a run cannot be asked: its log of pauses is missing, or names no link."""
+    if not spec.trace.pauses:
+        return "pauses were not logged. Write trace: {pauses: true} and run it again."
+    controls = [links.flow_control for links in (spec.link, *spec.link.classes)]
+    if {control.type for control in controls if control} == {"ns3::CreditFlowControl"}:
+        return "its links have credits, which pause for no link in particular. PFC does."
+    return ""
 
 
 def _parents(pauses: pd.DataFrame) -> np.ndarray:

@@ -100,7 +100,7 @@ FLOW_SAMPLES = {
     "arrived_bytes": Column("Of these, with headers, without framing [byte]"),
 }
 PAUSES = {
-    "sent_ps": Column("When the peer was too full and made PAUSE [ps]"),
+    "sent_ps": Column("When the peer was too full and made PAUSE [ps]", True),
     "start_ps": Column("When PAUSE came to the sender [ps]"),
     "end_ps": Column("When RESUME came, or the link was cut [ps]", True),
     "node": Column("Node that is held back"),

@@ -12,7 +12,7 @@ from hand_run import ACKS_PS, TEXT, TRANSFER_PS, TYPEIDS, UNLOADED_PS, measure, 
 
 from pyorch import metrics, plugins, spec, traces
 from pyorch.errors import TraceError
-from pyorch.spec.resolved import Spec, Workload
+from pyorch.spec.resolved import Spec, Typed, Workload
 from pyorch.spec.scenario import parse_scenario
 
 
@@ -243,9 +243,32 @@ def test_pauses_go_back_to_the_link_that_was_merely_busy():
     ]
 
 
-def test_pause_trees_need_a_log():
+def test_pause_trees_need_a_log_that_names_links():
+    run = run_of([1000] * 4)
     with pytest.raises(TraceError, match=re.escape("Write trace: {pauses: true}")):
-        measure("pause_trees", run_of([1000] * 4))
+        measure("pause_trees", run)
+
+    trace = run.spec.trace.model_copy(update={"pauses": True})
+    credits = run.spec.link.model_copy(
+        update={"flow_control": Typed(type="ns3::CreditFlowControl")}
+    )
+    run.spec = run.spec.model_copy(update={"trace": trace, "link": credits})
+    with pytest.raises(TraceError, match="links have credits"):
+        measure("pause_trees", run)
+
+
+def test_a_pause_that_names_no_link_belongs_to_no_tree():
+    never, columns = pd.NA, list(traces.CONTRACTS["pauses"])
+    rows = [(100, 110, 200, 4, 6, 0, 3, 5, 0), (never, 120, 130, 0, 4, 0, 3, never, never)]
+    run = run_of([1000] * 4)
+    trace = run.spec.trace.model_copy(update={"pauses": True})
+    run.spec = run.spec.model_copy(update={"trace": trace})
+    run._tables["pauses"] = pd.DataFrame(rows, columns=columns).astype("Int64")
+    run._tables["summary"] = pd.DataFrame({"now_ps": [500]})
+
+    found = measure("pause_trees", run)
+
+    assert found[["node", "peer", "pauses", "paused_ps"]].values.tolist() == [[6, 5, 1, 90]]
 
 
 @pytest.mark.parametrize("name", ["fluid", "fluid_draws", "slowest"])

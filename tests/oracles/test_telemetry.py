@@ -7,7 +7,7 @@ import pytest
 from oracle_network import GBPS, MS_PS, NEVER, US_PS, Flows, Network, leaf_spine, run, star
 
 from pyorch.metrics import RunTables, pause_trees
-from pyorch.spec.resolved import Spec, Trace
+from pyorch.spec.resolved import Link, Spec, Trace
 
 pytestmark = pytest.mark.ns3
 
@@ -160,6 +160,19 @@ def test_pauses_are_logged_to_the_picosecond():
     assert totals(pauses, "frames", LINK) == totals(got["ports"], "pause_frames_received", LINK)
 
 
+def test_credits_that_ran_out_name_neither_a_word_nor_a_link():
+    # A switch sends nothing when an egress of its peer is full: the peer counts its own credits.
+    network, flows = congested()
+    got = run(network, flows, [ROCE], link_control="ns3::CreditFlowControl", pauses=True)
+    pauses = got["pauses"]
+
+    assert len(pauses["start_ps"]) > 20
+    for never in ("sent_ps", "congested_peer", "congested_parallel"):
+        assert set(pauses[never].tolist()) == {-1}
+    pauses["length_ps"] = pauses["end_ps"] - pauses["start_ps"]
+    assert totals(pauses, "length_ps", LINK) == totals(got["ports"], "paused_ps", LINK)
+
+
 def test_a_pause_names_where_the_frames_could_not_go():
     # 1, 2, 3 - 100 - 101 - 0, with a last link of a tenth of the rate: 101 holds 100 back because
     # of the link to 0, then 100 holds the hosts back because of the link to 101.
@@ -217,9 +230,8 @@ def test_a_chain_of_pauses_leads_back_to_the_busy_link():
         flows.add(host, 0, 200 * MTU)
     got = run(network, flows, [ROCE], pfc={"XoffBytes": 30_000}, pauses=True)
     frames = {name: pd.DataFrame(got[name]) for name in ("pauses", "summary")}
-    tables = RunTables(
-        Spec.model_construct(trace=Trace(nodes=[], pcap=[], pauses=True)), "", frames
-    )  # fmt: skip
+    link, trace = Link(rate_bps=RATE, delay_ps=DELAY_PS), Trace(nodes=[], pcap=[], pauses=True)
+    tables = RunTables(Spec.model_construct(link=link, trace=trace), "", frames)
     tables.inputs = {"nodes": network.nodes_table()}
 
     trees = pause_trees.measure(tables).set_index(["node", "peer"])

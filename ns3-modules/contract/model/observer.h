@@ -20,7 +20,7 @@ namespace fabric
 /// Why the other end of a link sent PAUSE.
 struct PauseReason
 {
-    EnginePs sentPs;        ///< When it decided to [ps]
+    EnginePs sentPs;        ///< When it decided to [ps]; 0: it sent none, as with credits
     PortId toward{NO_PORT}; ///< Egress, there, of the frame that was one too many
 };
 

@@ -97,12 +97,12 @@ Telemetry::PauseTable(const ByEngine& all)
     });
     const FabricNetwork& network = all[0]->m_state.network;
     OutputTable table;
-    table.Add("sent_ps", rows.size(), [&](size_t i) { return rows[i].sentPs.Ps(); });
+    table.Add("sent_ps", rows.size(), [&](size_t i) { return TimeOrNone(rows[i].sentPs); });
     table.Add("start_ps", rows.size(), [&](size_t i) { return rows[i].startPs.Ps(); });
     table.Add("end_ps", rows.size(), [&](size_t i) { return TimeOrNone(rows[i].endPs); });
     AddLink(table, network, rows.size(), [&](size_t i) { return rows[i].port; });
     table.Add("priority", rows.size(), [&](size_t i) { return rows[i].priority; });
-    // A flow control of one's own may pause for no frame in particular.
+    // Credits, and flow controls of one's own, may pause for no frame in particular.
     const auto toward = [&](size_t i) {
         const PortId port = rows[i].toward;
         return port == NO_PORT ? std::pair<int64_t, int64_t>(-1, -1)

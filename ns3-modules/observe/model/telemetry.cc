@@ -106,7 +106,11 @@ void
 Telemetry::OnPauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason)
 {
     const WorldPs nowPs = m_state.WorldNowPs();
-    const WorldPs sentPs = m_state.world.WorldOf(reason.sentPs);
+    std::optional<WorldPs> sentPs;
+    if (reason.sentPs != EnginePs(0))
+    {
+        sentPs = m_state.world.WorldOf(reason.sentPs);
+    }
     for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
     {
         const bool was = (before >> priority) & 1;

@@ -55,8 +55,8 @@ struct Pause
     std::optional<WorldPs> endPs; ///< None if it lasted to the end of the run
     PortId port;
     uint32_t priority;
-    WorldPs sentPs; ///< When the other end decided to [ps]
-    PortId toward;  ///< As in PauseReason
+    std::optional<WorldPs> sentPs; ///< When the other end decided to [ps]; none: it did not
+    PortId toward;                 ///< As in PauseReason
 };
 
 /**
