@@ -2,7 +2,10 @@
 """Programs of ranks that move chunks: which data a chunk holds, which messages wait for which."""
 
 from collections import defaultdict
+from collections.abc import Iterable
+from functools import reduce
 from itertools import product
+from operator import or_
 
 import numpy as np
 
@@ -75,6 +78,8 @@ class Chunks:
         self._operation, self._chunks, self._n = operation, chunks, ranks
         self._in_place, self._where = in_place, where
         self._held: list[dict[Place, Held]] = [self._begins(rank) for rank in range(ranks)]
+        #: Ends of messages that have passed when a chunk lies where it does, a bit for each.
+        self._written: list[dict[Place, int]] = [{} for _ in range(ranks)]
         self._rows: list[tuple[int, int, int, bool]] = []
         self._waits: list[set[End]] = []
         self._implied: list[int] = []
@@ -95,6 +100,7 @@ class Chunks:
                 found = {("o", chunk): (chunk, bit) for chunk in own}
             return found
         if operation == "all_to_all":
+            self._own(rank)
             return {("i", chunk): (rank * chunks + chunk, bit) for chunk in range(chunks)}
         return {("i", chunk): (chunk, bit) for chunk in range(chunks)}
 
@@ -143,6 +149,20 @@ class Chunks:
         if at == AT_SENDER:
             ends |= 1 << 2 * row + AT_RECEIVER
         return ends | self._implied[row]
+
+    def _passed(self, ends: Iterable[End]) -> int:
+        """Return a bit for each end of a message that has passed when all of these have."""
+        return reduce(or_, (self._known(*end) for end in ends), 0)
+
+    def _check_read(self, rank: int, places: Iterable[Place], passed: int, at: str) -> None:
+        """Raise FieldError unless a step that reads chunks waits for what has written them."""
+        for place in places:
+            if missing := self._written[rank].get(place, 0) & ~passed:
+                src, dst, *_ = self._rows[(missing.bit_length() - 1) // 2]
+                raise self._error(
+                    f"{at}: reads {place[0]} {place[1]} of gpu {rank}, but does not wait for a"
+                    f" message from gpu {src} to {dst} that is needed to write it"
+                )
 
     def _least(self, ends: set[End]) -> set[End]:
         """Return ends without those that follow from others."""

@@ -90,14 +90,15 @@ def read(file: FileRef) -> Program:
         raise FieldError(KEY, f"{where}: more than {_MOST_STEPS} steps.")
     chunks = known.number(root, "nchunksperloop", "algo", 1, _MOST_CHUNKS)
     _check_most(where, {"chunks of all ranks": (ranks * chunks, _MOST_HELD)})
-    blocks = [dict(known.blocks(gpus[rank], rank, ranks)) for rank in range(ranks)]
+    in_place = root.get("inplace") == "1"
+    blocks = [dict(known.blocks(gpus[rank], rank, ranks, in_place)) for rank in range(ranks)]
     steps = [step for own in blocks for block in own.values() for step in block.steps]
     _check_most(where, {
         "chunks in all steps": (sum(step.count for step in steps), _MOST_MOVED),
         "messages": (sum("s" in step.does for step in steps), _MOST_SENDS),
     })  # fmt: skip
     return Program(
-        root.get("name", ""), OPERATIONS[operation], chunks, root.get("inplace") == "1", blocks,
+        root.get("name", ""), OPERATIONS[operation], chunks, in_place, blocks,
         unused_of(root, _USED),
     )  # fmt: skip
 
@@ -128,11 +129,17 @@ class _Reader:
         return int(word)
 
     def blocks(
-        self, gpu: ElementTree.Element, rank: int, ranks: int
+        self, gpu: ElementTree.Element, rank: int, ranks: int, in_place: bool
     ) -> Iterator[tuple[int, Block]]:
         """Yield the thread blocks of a rank by their numbers."""
         seen = set()
         connected: dict[tuple[str, int, int], int] = {}
+        sizes = {
+            name: self.number(gpu, f"{name}_chunks", f"gpu {rank}", 0, _MOST_CHUNKS)
+            for name in BUFFERS
+        }
+        if in_place:  # two names of one buffer
+            sizes |= dict.fromkeys("io", max(sizes["i"], sizes["o"]))
         for block in gpu.iter("tb"):
             at = f"gpu {rank}"
             number = self.number(block, "id", at, 0, _MOST_STEPS)
@@ -143,9 +150,7 @@ class _Reader:
             send, receive = (self.number(block, n, at, -1, ranks - 1) for n in ("send", "recv"))
             if rank in (send, receive):
                 raise FieldError(KEY, f"{self._where}: {at}: a rank does not send to itself.")
-            steps = [
-                self.step(step, f"{at}, step {i}") for i, step in enumerate(block.iter("step"))
-            ]
+            steps = self._steps(block, sizes, at)
             channel = self.number(block, "chan", at, 0, _MOST_STEPS)
             for what, peer in (("sends to", send), ("receives from", receive)):
                 other = connected.setdefault((what, peer, channel), number)
@@ -163,8 +168,19 @@ class _Reader:
                     )
             yield number, found
 
-    def step(self, step: ElementTree.Element, at: str) -> Step:
-        """Return one step."""
+    def _steps(self, block: ElementTree.Element, sizes: dict[str, int], at: str) -> list[Step]:
+        """Return the steps of a thread block by their numbers."""
+        elements = list(block.iter("step"))
+        found: dict[int, Step] = {}
+        for element in elements:
+            number = self.number(element, "s", at, 0, len(elements) - 1)
+            if number in found:
+                raise FieldError(KEY, f"{self._where}: {at}: step {number} stands twice.")
+            found[number] = self.step(element, sizes, f"{at}, step {number}")
+        return [found[number] for number in range(len(elements))]
+
+    def step(self, step: ElementTree.Element, sizes: dict[str, int], at: str) -> Step:
+        """Return one step; `sizes` are chunks of each buffer of its rank."""
         kind = step.get("type", "")
         if kind not in TYPES:
             raise FieldError(
@@ -185,4 +201,15 @@ class _Reader:
         after = None
         if block >= 0:
             after = (block, self.number(step, "deps", at, 0, _MOST_STEPS))
-        return Step(TYPES[kind], places[0], places[1], count, after)
+        does = TYPES[kind]
+        # The other place of a send or a receive is one of the peer, and is not used.
+        reads, stores = does and ("r" not in does or "a" in does), "c" in does or does == "a"
+        for end, is_own, (buffer, first) in zip(
+            ("src", "dst"), (reads, stores), places, strict=True
+        ):
+            if is_own and first + count > sizes[buffer]:
+                raise FieldError(
+                    KEY, f"{self._where}: {at}: {end}off {first} and cnt {count} reach beyond the"
+                    f" {sizes[buffer]} chunks of buffer {buffer}.",
+                )  # fmt: skip
+        return Step(does, places[0], places[1], count, after)

@@ -125,6 +125,7 @@ class _Reader:
 
     def __init__(self, where: str):
         self._where, self._moved = where, 0
+        self._sizes: list[dict[str, int]] = []
 
     def _error(self, at: str, what: str) -> FieldError:
         return FieldError(KEY, f"{self._where}: {at}{': ' if at else ''}{what}")
@@ -134,6 +135,13 @@ class _Reader:
         gpus = self._list(found, "gpus", "", _MOST_GPUS)
         if len(gpus) < 2:
             raise self._error("", f"{len(gpus)} gpus; a plan has 2 or more.")
+        ids = [self._number(gpu, "id", "gpus", 0, len(gpus) - 1) for gpu in gpus]
+        if len(set(ids)) < len(gpus):
+            raise self._error("gpus", f"two have the id {Counter(ids).most_common(1)[0][0]}.")
+        gpus = [gpus[ids.index(rank)] for rank in range(len(gpus))]
+        in_place = found.get("inplace", False)
+        if type(in_place) is not bool:
+            raise self._error("", f"inplace {quoted(in_place)} is neither true nor false.")
         name = found.get("collective")
         if name not in COLLECTIVES:
             raise self._error(
@@ -154,6 +162,7 @@ class _Reader:
         chunks = counts.pop() * finer
         if chunks > _MOST_CHUNKS or chunks * len(gpus) > _MOST_HELD:
             raise self._error("", f"{chunks:,} parts of chunks; at most {_MOST_CHUNKS:,}.")
+        self._sizes = [self._buffers(gpu, in_place, f"gpu {i}") for i, gpu in enumerate(gpus)]
         peers = [self._channels(gpu, i, len(gpus)) for i, gpu in enumerate(gpus)]
         blocks = [self._blocks(gpus, i, peers[i], finer) for i in range(len(gpus))]
         if sum(len(block) for own in blocks for block in own) > _MOST_OPERATIONS:
@@ -164,11 +173,21 @@ class _Reader:
             for i, gpu in enumerate(gpus)
         ]  # fmt: skip
         return Plan(
-            COLLECTIVES[name], chunks, found.get("inplace") is True,
+            COLLECTIVES[name], chunks, in_place,
             self._number(found, "min_message_size", "", 0, 2**64, 0),
             self._number(found, "max_message_size", "", 0, 2**64, 2**64), blocks, semaphores,
             listed(set(_unused(found))),
         )  # fmt: skip
+
+    def _buffers(self, gpu: Any, in_place: bool, at: str) -> dict[str, int]:
+        """Return how many chunks each buffer of a rank has."""
+        sizes = {
+            key[0]: self._number(gpu, key, at, 0, _MOST_CHUNKS, 0)
+            for key in ("input_chunks", "output_chunks", "scratch_chunks")
+        }
+        if in_place:  # two names of one buffer
+            sizes |= dict.fromkeys("io", max(sizes["i"], sizes["o"]))
+        return sizes
 
     def _groups(self, block: Any, at: str) -> list[int]:
         """Return how many thread blocks share each operation that several share."""
@@ -286,6 +305,11 @@ class _Reader:
             owner, buffer = refs[self._number(one, "buffer_id", at, 0, len(refs) - 1)]
         else:
             owner, buffer = rank, self._buffer(one, at)
+        if index + size > (chunks := self._sizes[owner][buffer]):
+            raise self._error(
+                at, f"index {index} and size {size} reach beyond the {chunks} chunks of buffer"
+                f" {buffer} of gpu {owner}.",
+            )  # fmt: skip
         self._moved += size * finer // share[1]
         if self._moved > _MOST_MOVED:
             raise self._error(at, f"more than {_MOST_MOVED:,} chunks in all operations.")

@@ -4,7 +4,8 @@
 The k-th send of a rank to another over a channel meets the k-th receive there. The steps of a
 thread block follow each other; after a send that is when it is acknowledged. What chunks hold is
 followed from step to step: a file whose ranks do not end with what the operation promises is
-refused. Local steps take no time.
+refused, and so is a step that reads a chunk without waiting for the message that brings it. Local
+steps take no time.
 
 Source: microsoft/msccl-tools, the format that its compiler writes; read without its code.
 """
@@ -142,7 +143,7 @@ class _Run(Chunks):
                 raise self._error(f"{at}: {step.count} chunks, but {len(carried)} are sent")
             before.add((row, AT_RECEIVER))
         if step.does:
-            carried = self._moved(rank, step, carried, row, at)
+            carried = self._moved(rank, step, carried, row, self._passed(before), at)
         if "s" in step.does:
             row = self._send(rank, block.send, carried or [], before)
             self._carried.append(carried or [])
@@ -152,7 +153,7 @@ class _Run(Chunks):
         return True
 
     def _moved(
-        self, rank: int, step: Step, came: list[Held] | None, row: int, at: str
+        self, rank: int, step: Step, came: list[Held] | None, row: int, passed: int, at: str
     ) -> list[Held]:
         """Return the chunks that a step has in hand, when it has stored what it stores."""
         source, target = (
@@ -163,11 +164,14 @@ class _Run(Chunks):
         if came is None or "a" in step.does:
             local = [held.get(place) for place in source]
             if None in local:
-                raise self._error(f"{at}: there is nothing yet in {source[local.index(None)]}")
+                buffer, chunk = source[local.index(None)]
+                raise self._error(f"{at}: there is nothing yet in {buffer} {chunk}")
             mine = [one for one in local if one is not None]
+            self._check_read(rank, source, passed, at)
         found = mine if came is None else came
         if "a" in step.does:
             other = [held.get(place) for place in target] if came is None else mine
+            self._check_read(rank, target if came is None else source, passed, at)
             found = [self._sum(a, b, at) for a, b in zip(found, other, strict=True)]
         by = [row] * step.count if came is not None else [brought.get(place) for place in source]
         if "a" in step.does:
@@ -178,4 +182,5 @@ class _Run(Chunks):
         if "c" in step.does or (came is None and "a" in step.does):
             for place, one, its_row in zip(target, found, by, strict=True):
                 held[place], brought[place] = one, its_row
+                self._written[rank][place] = passed
         return found

@@ -7,7 +7,8 @@ channel it leaves when the puts that its thread block knows of are acknowledged;
 leaves at once. Over a port channel it comes with the last put. The k-th wait on a channel waits for
 the k-th signal on its other side. Packets have a flag beside each word, so they have twice the
 bytes, and what reads them waits for them. Local operations take no time. What chunks hold is
-followed: a plan whose ranks do not end with what the operation promises is refused.
+followed: a plan whose ranks do not end with what the operation promises is refused, and so is one
+that reads a chunk without waiting for the message that brings it.
 
 Source: microsoft/mscclpp 1f5f065, its documentation and plans; read without its code.
 """
@@ -97,18 +98,27 @@ def _followed(path: str, sha256: str) -> tuple[Plan, Graph, np.ndarray]:
     return plan, found._replace(bytes=found.bytes * run.times()), run.more_bytes()
 
 
-class _Block:
-    """A thread block as it goes: what it knows to have ended, and its puts that are under way."""
+class _News:
+    """What a thread block knows to have ended, and puts that are under way."""
 
     def __init__(self) -> None:
-        self.next = 0
         self.known: set[End] = set()
+        self.passed = 0  # these, and all that has ended before them, a bit for each
         self.posted: set[int] = set()
-        self.arrived = False  # at the barrier that comes next
 
-    def learn(self, known: set[End], posted: set[int]) -> None:
-        self.known |= known
-        self.posted |= posted
+    def learn(self, news: "_News") -> None:
+        self.known |= news.known
+        self.passed |= news.passed
+        self.posted |= news.posted
+
+
+class _Block(_News):
+    """A thread block as it goes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.next = 0
+        self.arrived = False  # at the barrier that comes next
 
 
 class _Run(Chunks):
@@ -118,14 +128,15 @@ class _Run(Chunks):
         super().__init__(plan.operation, plan.chunks, len(plan.blocks), plan.in_place, where)
         self._plan = plan
         self._blocks = [[_Block() for _ in own] for own in plan.blocks]
-        #: The messages with which a chunk came; those that packets bring.
+        #: The messages with which a chunk came; what packets wait for.
         self._came: list[dict[Place, set[int]]] = [defaultdict(set) for _ in plan.blocks]
-        self._flagged: set[tuple[int, Place]] = set()
-        self._signals: dict[Channel, list[int]] = defaultdict(list)
+        self._flagged: dict[tuple[int, Place], set[End]] = {}
+        #: Messages of each signal: itself, or puts over the channel, of which the last one is it.
+        self._signals: dict[Channel, list[list[int]]] = defaultdict(list)
         self._taken: dict[Channel, int] = defaultdict(int)
-        self._last_put: dict[tuple[int, int, str, int], int] = {}
+        self._puts: dict[tuple[int, int, str, int], list[int]] = defaultdict(list)
         self._barriers: dict[tuple[int, int], list[_Block]] = defaultdict(list)
-        self._tokens: dict[tuple[int, int], list[tuple[set[End], set[int]]]] = defaultdict(list)
+        self._tokens: dict[tuple[int, int], list[_News]] = defaultdict(list)
         self._kinds: list[tuple[int, int]] = []  # times the bytes of chunks, and bytes more
         self._free = {
             (rank, number): value
@@ -178,18 +189,19 @@ class _Run(Chunks):
                 if self._free.get(one):
                     self._free[one] -= 1
                 else:
-                    block.learn(*self._tokens[one].pop(0))
+                    block.learn(self._tokens[one].pop(0))
         elif op.name == "sem_release":
             for number in op.numbers:
-                self._tokens[rank, number].append((set(block.known), set(block.posted)))
+                news = _News()
+                news.learn(block)
+                self._tokens[rank, number].append(news)
         elif op.name in ("wait", "rlxwait"):
             return self._wait(block, op)
         elif op.name in ("signal", "rlxsignal"):
             for channel in op.channels:
                 self._signal(rank, tb, block, channel, op.name == "rlxsignal")
         elif op.name == "flush":
-            block.known |= {(row, AT_SENDER) for row in block.posted}
-            block.posted = set()
+            self._flush(block)
         elif op.name != "nop":
             return self._moved(rank, tb, block, op)
         return True
@@ -203,10 +215,12 @@ class _Run(Chunks):
             block.arrived = True
         if len(here) < needed:
             return False
-        known = self._least(set().union(*(other.known for other in here)))
-        posted = set().union(*(other.posted for other in here))
+        news = _News()
         for other in here:
-            other.learn(known, posted)
+            news.learn(other)
+        news.known = self._least(news.known)
+        for other in here:
+            other.learn(news)
             other.arrived = False
             other.next += other is not block  # this one goes on by itself
         here.clear()
@@ -218,22 +232,30 @@ class _Run(Chunks):
         if any(self._taken[one] >= len(self._signals[one]) for one in theirs):
             return False
         for one in theirs:
-            block.known.add((self._signals[one][self._taken[one]], AT_RECEIVER))
+            rows = self._signals[one][self._taken[one]]
+            self._learn(block, {(row, AT_RECEIVER) for row in rows})
             self._taken[one] += 1
         return True
+
+    def _learn(self, block: _Block, ends: set[End]) -> None:
+        """Let a thread block know that messages have come, or are acknowledged."""
+        block.known |= ends
+        block.passed |= self._passed(ends)
+
+    def _flush(self, block: _Block) -> None:
+        """Let a thread block wait until its puts are acknowledged."""
+        self._learn(block, {(row, AT_SENDER) for row in block.posted})
+        block.posted = set()
 
     def _signal(self, rank: int, tb: int, block: _Block, channel: Channel, at_once: bool) -> None:
         """Send a signal, or let the last put over the channel be one."""
         kind, _, peer, _ = channel
-        row = self._last_put.pop((rank, tb, kind, peer), -1) if kind == "port" else -1
-        if row < 0:
-            before = set(block.known)
+        rows = self._puts.pop((rank, tb, kind, peer), []) if kind == "port" else []
+        if not rows:
             if not at_once:
-                block.known |= {(row, AT_SENDER) for row in block.posted}
-                block.posted = set()
-                before = set(block.known)
-            row = self._message(rank, peer, [], before, (1, SIGNAL_BYTES))
-        self._signals[channel].append(row)
+                self._flush(block)
+            rows = [self._message(rank, peer, [], set(block.known), (1, SIGNAL_BYTES))]
+        self._signals[channel].append(rows)
 
     def _message(
         self, src: int, dst: int, carried: list[Held], before: set[End], kind: tuple[int, int]
@@ -268,8 +290,7 @@ class _Run(Chunks):
             channel = op.channels[i] if op.channels else ("", 0, 0, 0)
             self._store(rank, tb, block, owner, places, value, op, channel)
         if op.name == "pwsf":
-            block.known |= {(row, AT_SENDER) for row in block.posted}
-            block.posted = set()
+            self._flush(block)
         return True
 
     def _packets_are_there(self, rank: int, op: Operation) -> bool:
@@ -294,15 +315,16 @@ class _Run(Chunks):
             raise self._error(f"{op.at}: there is nothing yet in {empty[0]} {empty[1]}")
         value = [one for one in found if one is not None]
         came = set().union(*(self._came[owner][place] for place in real))
+        if op.name in READS_PACKETS:  # it waits until each word is there
+            self._learn(block, set().union(*(self._flagged.get((owner, p), ()) for p in real)))
+        self._check_read(owner, real, block.passed, op.at)
         if owner == rank:
-            block.known |= {(row, AT_RECEIVER) for row in came}
             if added:
                 self._reduced |= came
             return value
         request = self._message(rank, owner, [], set(block.known), (1, SIGNAL_BYTES))
-        there = {(request, AT_RECEIVER)} | {(row, AT_RECEIVER) for row in came}
-        row = self._message(owner, rank, value, there, (1, 0))
-        block.known.add((row, AT_RECEIVER))
+        row = self._message(owner, rank, value, {(request, AT_RECEIVER)}, (1, 0))
+        self._learn(block, {(row, AT_RECEIVER)})
         if added:
             self._reduced.add(row)
         return value
@@ -320,10 +342,15 @@ class _Run(Chunks):
             rows = {row}
             if op.name not in SENDS_PACKETS:
                 block.posted.add(row)
-            self._last_put[rank, tb, op.kind, owner] = row
+            self._puts[rank, tb, op.kind, owner].append(row)
             if op.name in ("pws", "pwsf"):
-                self._signals[channel].append(row)
-        if owner != rank and op.name in SENDS_PACKETS or op.name in KEEPS_PACKETS:
-            self._flagged |= {(owner, place) for place in real}
+                self._signals[channel].append(self._puts.pop((rank, tb, op.kind, owner)))
+        is_packet = owner != rank and op.name in SENDS_PACKETS or op.name in KEEPS_PACKETS
+        ends = {(row, AT_RECEIVER) for row in rows} if rows else set(block.known)
+        passed = self._passed(ends) if rows else block.passed
         for place, one in zip(real, value, strict=True):
             self._held[owner][place], self._came[owner][place] = one, rows
+            self._written[owner][place] = passed
+            self._flagged.pop((owner, place), None)
+            if is_packet:
+                self._flagged[owner, place] = ends

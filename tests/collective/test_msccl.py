@@ -27,8 +27,10 @@ def algo(coll, chunks, gpus, in_place=1):
     """Return a file; each GPU is a list of thread blocks: send, receive, steps."""
     parts = [f'<algo name="x" nchunksperloop="{chunks}" ngpus="{len(gpus)}" coll="{coll}"'
              f' inplace="{in_place}">']  # fmt: skip
+    output, scratch = 0 if in_place else chunks, min(len(gpus) * chunks, 2**16)
     for rank, blocks in enumerate(gpus):
-        parts.append(f'<gpu id="{rank}" i_chunks="{chunks}" o_chunks="0" s_chunks="0">')
+        parts.append(f'<gpu id="{rank}" i_chunks="{chunks}" o_chunks="{output}"'
+                     f' s_chunks="{scratch}">')  # fmt: skip
         for number, (send, receive, steps) in enumerate(blocks):
             parts.append(f'<tb id="{number}" send="{send}" recv="{receive}" chan="0">')
             parts += [*steps, "</tb>"]
@@ -161,6 +163,9 @@ def test_a_sum_of_two_that_came_is_one_reduction_and_its_sum_another(load):
     assert graph.reduced.tolist() == (graph.dst == 0).tolist()
 
 
+SIZES = 'i_chunks="1" o_chunks="0" s_chunks="2"'
+
+
 def a_result_after(n):
     """Return an all-reduce of two, whose rank 1 has waited for `n` other messages."""
     exchange = [step(0, "s"), step(1, "r", target=("s", 0)), step(2, "re", ("s", 0), ("i", 0))]
@@ -174,7 +179,7 @@ def a_result_after(n):
         step(i, "nop", after=(i, 0)) for i in range(n)
     )
     gpus = [[*sends, one.format(1)], [*takes, one.format(0), waits + "</tb>"]]
-    text = "".join(f'<gpu id="{i}">{"".join(tbs)}</gpu>' for i, tbs in enumerate(gpus))
+    text = "".join(f'<gpu id="{i}" {SIZES}>{"".join(tbs)}</gpu>' for i, tbs in enumerate(gpus))
     return f'<algo nchunksperloop="1" ngpus="2" coll="allreduce" inplace="1">{text}</algo>'
 
 
@@ -193,10 +198,10 @@ MISTAKES = {
     "no chunks": (GOOD.replace('nchunksperloop="3"', 'nchunksperloop="0"'), "nchunksperloop '0'"),
     "a rank less": (GOOD.replace('ngpus="3"', 'ngpus="4"'), "ngpus is 4, but there are 3 gpu."),
     "a receive too many": (
-        GOOD.replace("</tb>", step(9, "r") + "</tb>", 1), "step 5: waits for what never comes",
+        GOOD.replace("</tb>", step(5, "r") + "</tb>", 1), "step 5: waits for what never comes",
     ),
     "a send too many": (
-        GOOD.replace("</tb>", step(9, "s") + "</tb>", 1), "gpu 0 sends 5 times to 1 over channel 0",
+        GOOD.replace("</tb>", step(5, "s") + "</tb>", 1), "gpu 0 sends 5 times to 1 over channel 0",
     ),
     "a step that is not there": (
         GOOD.replace('depid="-1" deps="-1"', 'depid="5" deps="0"', 1), "waits for what never comes",
@@ -217,11 +222,11 @@ MISTAKES = {
         "4,194,304 chunks of all ranks; at most 1,000,000.",
     ),
     "steps of many chunks": (
-        algo("allreduce", 1, [[(1, 1, [step(i, "s", count=65536) for i in range(16)])], []]),
+        algo("allreduce", 2**16, [[(1, 1, [step(i, "s", count=2**16) for i in range(16)])], []]),
         "1,048,576 chunks in all steps; at most 1,000,000.",
     ),
     "many messages": (
-        algo("allreduce", 1, [[(1, 1, [step(0, "s")] * (2**16 + 1))], []]),
+        algo("allreduce", 1, [[(1, 1, [step(i, "s") for i in range(2**16 + 1)])], []]),
         "65,537 messages; at most 65,536.",
     ),
     "two senders over one channel": (
@@ -234,10 +239,50 @@ MISTAKES = {
     ),
     "another count": (GOOD.replace('cnt="1"', 'cnt="2"', 1), "1 chunks, but 2 are sent"),
     "what is not there": (
-        algo("allreduce", 1, [[(1, 1, [step(0, "s", ("s", 4))])], [(0, 0, [step(0, "r")])]]),
-        "there is nothing yet in ('s', 4)",
+        algo("allreduce", 1, [[(1, 1, [step(0, "s", ("s", 1))])], [(0, 0, [step(0, "r")])]]),
+        "there is nothing yet in s 1",
     ),
+    "a place beyond its buffer": (
+        algo("allreduce", 1, [[(1, 1, [step(0, "r", target=("s", 2))])], []]),
+        "step 0: dstoff 2 and cnt 1 reach beyond the 2 chunks of buffer s.",
+    ),
+    "no size of a buffer": (GOOD.replace('s_chunks="9"', "", 1), "gpu 0: s_chunks 'None' is no"),
+    "a step twice": (GOOD.replace('s="1"', 's="0"', 1), "gpu 0, tb 0: step 0 stands twice."),
+    "no step of this number": (GOOD.replace('s="4"', 's="5"', 1), "s '5' is no whole number, 0 to"),
+    "unequal parts": (algo("alltoall", 1, [[], []], in_place=0), "1 chunks are not equal parts"),
 }  # fmt: skip
+
+
+def gather_of(n, waits):
+    """Return an all-gather over a ring: one thread block receives, one sends on what has come."""
+    gpus = []
+    for rank in range(n):
+        own = [step(0, "s", target=("o", rank)), *(
+            step(i, "s", ("o", (rank - i) % n), after=(0, i - 1) if rank in waits else (-1, -1))
+            for i in range(1, n - 1)
+        )]  # fmt: skip
+        came = [step(i, "r", target=("o", (rank - 1 - i) % n)) for i in range(n - 1)]
+        gpus.append([(-1, (rank - 1) % n, came), ((rank + 1) % n, -1, own),
+                     (-1, -1, [step(0, "cpy", target=("o", rank))])])  # fmt: skip
+    return algo("allgather", n, gpus, in_place=0)
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_a_step_that_does_not_wait_for_what_it_reads_is_refused(load, n):
+    # Whichever rank it is: a run would send what has not come.
+    ranks = set(range(n))
+    msccl.check(Call("all_gather", n, 3 * SIZE), load(gather_of(n, ranks)))
+    for rank in ranks:
+        with pytest.raises(FieldError, match="nothing yet in|but does not wait for a message from"):
+            msccl.check(Call("all_gather", n, 3 * SIZE), load(gather_of(n, ranks - {rank})))
+
+
+def test_steps_follow_each_other_by_their_numbers(load):
+    # In the file the last step of rank 0 comes first.
+    steps, other = [step(0, "s"), step(1, "r")], [(0, 0, [step(0, "rrcs")])]
+    found = [rows(msccl.graph(Call("all_reduce", 2, 2), load(algo("allreduce", 1, gpus))))
+             for gpus in ([[(1, 1, steps)], other], [[(1, 1, steps[::-1])], other])]  # fmt: skip
+    assert found[0] == found[1]
 
 
 def test_steps_that_wait_for_ever_more_messages_are_refused(load, monkeypatch):

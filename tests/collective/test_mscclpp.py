@@ -159,6 +159,75 @@ def test_packets_have_twice_the_bytes_and_readers_wait_for_them(tmp_path):
     assert made.reduced.tolist() == [not waits for *_, waits in rows]
 
 
+def through_scratch(waits, kind="memory", parts=1):
+    """Return an all-reduce of two: each puts its vector into the other's scratch, which adds it.
+
+    Parameters
+    ----------
+    waits : set of int
+        Ranks that wait for the signal of the other before they add; the others get none.
+    parts : int
+        Puts of a rank before its signal.
+    """
+    ranks = []
+    for rank in (0, 1):
+        puts = [move("put", local("i", i), remote(0, i), kind) for i in range(parts)]
+        signal = [sync("signal", kind)] if 1 - rank in waits else [{"name": "nop"}]
+        wait = [sync("wait", kind)] if rank in waits else [{"name": "nop"}]
+        add = [move("re", [local("i", i), local("s", i)], local("i", i)) for i in range(parts)]
+        ranks.append([[*puts, *signal, *wait, *add]])
+    return plan("allreduce", parts, *ranks, buffer="s", kind=kind)
+
+
+def test_what_does_not_wait_for_what_it_reads_is_refused(tmp_path):
+    graph(through_scratch({0, 1}), tmp_path, "all_reduce", 1)
+    for waits in (set(), {0}, {1}):
+        with pytest.raises(FieldError, match="there is nothing yet in s 0|reads s 0 of gpu ., but"):
+            graph(through_scratch(waits), tmp_path, "all_reduce", 1)
+
+
+def test_a_signal_over_a_port_channel_follows_all_puts(tmp_path):
+    found = through_scratch({0, 1}, "port", parts=3)
+    for rank in (0, 1):  # an answer that needs the sum of all parts
+        ops = found["gpus"][rank]["threadblocks"][0]["ops"]
+        ops += [sync("rlxsignal", "port"), sync("rlxwait", "port")]
+    rows = sent(graph(found, tmp_path, "all_reduce", 3))
+
+    puts = {src: [i for i, row in enumerate(rows) if row[:3:2] == (src, PART)] for src in (0, 1)}
+    for src, _, size, waits in rows:
+        if size == 8:
+            assert waits == [(row, AT_RECEIVER) for row in puts[1 - src]]
+
+
+def test_who_reads_packets_of_another_thread_block_waits_for_what_is_in_them(tmp_path):
+    # The first block of a rank adds what came to its own and keeps the sum as packets in its
+    # scratch, from which the second sends it back.
+    ranks = []
+    for rank in (0, 1):
+        first, second = 2 * rank, 2 - 2 * rank
+        add = move("recpkt", [local("i", first, 2), local("s", 0, 2)],
+                   [local("i", first, 2), local("s", 2, 2)])  # fmt: skip
+        ranks.append([
+            [move("ppkt", local("i", second, 2), remote(0, 0, 2)), add],
+            [move("rppkt", local("s", 2, 2), remote(0, 4, 2)),
+             move("upkt", local("s", 4, 2), local("i", second, 2), "none")],
+        ])  # fmt: skip
+    found = plan("allreduce", 4, *ranks, buffer="s")
+    for gpu in found["gpus"]:
+        gpu["scratch_chunks"] = 6
+
+    assert sorted(sent(graph(found, tmp_path, "all_reduce", 4))) == [
+        (0, 1, 4 * PART, []), (0, 1, 4 * PART, [(1, AT_RECEIVER)]),
+        (1, 0, 4 * PART, []), (1, 0, 4 * PART, [(0, AT_RECEIVER)]),
+    ]  # fmt: skip
+
+
+def test_ranks_may_stand_in_any_order(tmp_path):
+    found = gather()
+    swapped = found | {"gpus": found["gpus"][::-1]}
+    assert sent(graph(swapped, tmp_path)) == sent(graph(found, tmp_path))
+
+
 def test_a_remote_operand_is_read_and_a_remote_result_is_put(tmp_path):
     # As in MSCCL++'s reduce.json: each rank reads its half of the other's vector and puts the sum.
     ranks = [
@@ -235,6 +304,11 @@ OPS = ("gpus", 0, "threadblocks", 0, "ops")
         ("[" * 100_000, "plan.json: is no JSON"),
         ("[]", "plan.json: gpus: write a list"),
         (edited(("gpus",), [{}]), "plan.json: 1 gpus; a plan has 2 or more"),
+        (edited(("gpus", 1, "id"), 0), "plan.json: gpus: two have the id 0"),
+        (edited(("gpus", 1, "id"), 2), "plan.json: gpus: id: '2' is no whole number, 0 to 1"),
+        (edited(("inplace",), "yes"), "plan.json: inplace 'yes' is neither true nor false"),
+        (edited((*OPS, 0, "src_buff", 0, "index"), 2), "op 0: index 2 and size 1 reach beyond the 2"
+         " chunks of buffer o of gpu 0"),
         (edited(("collective",), "sendrecv"), "collective 'sendrecv' is none of allreduce"),
         (edited(("gpus", 0, "channels", 0, "channel_type"), "switch"),
          "gpu 0: channels: channel_type 'switch' is not read; memory and port are"),
