@@ -70,7 +70,7 @@ def refusal(spec: Spec) -> str:
     """Return why a run cannot be asked: its log of pauses is missing, or names no link."""
     if not spec.trace.pauses:
         return "pauses were not logged. Write trace: {pauses: true} and run it again."
-    controls = [links.flow_control for links in (spec.link, *spec.link.classes)]
+    controls = [spec.link.flow_control, *(links.flow_control for links in spec.link.classes)]
     if {control.type for control in controls if control} == {"ns3::CreditFlowControl"}:
         return "its links have credits, which pause for no link in particular. PFC does."
     return ""

@@ -44,3 +44,24 @@ def test_moved_messages_stay_in_order_while_links_are_paused(seed):
     assert moved["flows"]["retransmitted_packets"].sum() == 0
     assert moved.drops() == 0
     assert moved.fcts_ps().mean() <= 1.02 * loaded(seed, None).fcts_ps().mean()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_packets_that_a_cut_sends_over_another_leaf_are_held_by_their_own_leaf_alone(seed):
+    # Spine 200 loses its link to leaf 100 when messages are on their way, and sends what it has
+    # over other leaves. Oracle: every message ends, for what is held is let go where it is held.
+    rng, flows, hosts = np.random.default_rng(seed), Flows(), 16
+    receivers = (np.arange(hosts) + 4 * rng.integers(1, 4, hosts // 4).repeat(4)) % hosts
+    for src, dst in enumerate(receivers):
+        flows.add(src, int(dst), 1_000_000)
+    network = leaf_spine(4, 4, 4, RATE, DELAY_PS)
+    leaf, spine = network.switches[0][0], network.switches[-1][0]
+    cut = run(
+        network, flows, [("ns3::RoceTransport", {})],
+        pfc={"XoffBytes": 100_000, "XonOffsetBytes": 10_000},
+        program=("ns3::ConWeave", {"Cutoff": "6us"}), link_events=[(25_000_000, leaf, spine, 0)],
+        stop_ps=20 * 10**9,
+    )  # fmt: skip
+
+    assert cut["summary"]["rule_changes"][0] > 0
+    assert (cut["flows"]["receiver_end_ps"] > 0).all()

@@ -149,7 +149,8 @@ Conga::OnDeparture(PortId egress, FrameId id, uint64_t)
     m_rates[egress].Add(frame.bytes + m_context->FramingBytes(), m_context->NowPs(), m_clock);
     uint32_t& word = m_context->Note(id).switchWord;
     auto header = std::bit_cast<Header>(word);
-    if (!m_network.IsLeaf(port.node))
+    // A spine, or a leaf over which a spine goes whose own link to the destination's is cut.
+    if (!m_network.IsLeaf(port.node) || header.isSet)
     {
         header.congestion = std::max<uint32_t>(header.congestion, CongestionOf(egress));
         word = header.isSet ? std::bit_cast<uint32_t>(header) : word;
@@ -173,7 +174,8 @@ Conga::OnDeparture(PortId egress, FrameId id, uint64_t)
 SwitchProgram::Action
 Conga::OnArrival(uint32_t node, PortId ingress, FrameId id)
 {
-    if (!m_network.IsUplink(ingress))
+    const Frame& frame = m_context->GetFrame(id);
+    if (!m_network.IsUplink(ingress) || m_network.LeafOf(frame.dst) != node)
     {
         return Action::FORWARD;
     }
@@ -184,7 +186,7 @@ Conga::OnArrival(uint32_t node, PortId ingress, FrameId id)
         return Action::FORWARD;
     }
     word = 0; // the frame may come back as an answer
-    const uint32_t srcLeaf = m_network.LeafOf(m_context->SourceOf(m_context->GetFrame(id)));
+    const uint32_t srcLeaf = m_network.LeafOf(m_context->SourceOf(frame));
     Entry& heard = m_fromLeaf[m_network.Place(node, srcLeaf, header.uplink)];
     heard = {.timePs = m_context->NowPs(),
              .congestion = header.congestion,

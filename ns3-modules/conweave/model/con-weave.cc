@@ -94,11 +94,12 @@ ConWeave::OnArrival(uint32_t node, PortId ingress, FrameId id)
     {
         return Action::FORWARD;
     }
+    const Frame& frame = m_context->GetFrame(id);
     if (m_network.IsUplink(ingress))
     {
-        return Receive(node, id);
+        // A spine whose link to a leaf is cut goes over another leaf, which is not concerned.
+        return m_network.LeafOf(frame.dst) == node ? Receive(node, id) : Action::FORWARD;
     }
-    const Frame& frame = m_context->GetFrame(id);
     const auto uplinks = m_network.UplinksTo(node, frame.dst);
     if (frame.kind == frame_kind::DATA && !uplinks.empty())
     {
