@@ -12,8 +12,8 @@ namespace ns3
 /// A flow as demand estimation sees it; rates are in units of a host's link.
 struct Demand
 {
-    uint32_t src;
-    uint32_t dst;
+    uint32_t src; ///< Link of its source
+    uint32_t dst; ///< Link of its destination
     double rate{0};          ///< What it would get if only hosts limited it [1]
     bool isConverged{false}; ///< Limited by its receiver
     bool isReceiverLimited{false};

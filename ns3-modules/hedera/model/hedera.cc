@@ -79,7 +79,7 @@ Hedera::OnArrival(uint32_t node, PortId ingress, FrameId id)
         {
             flow.message = frame.message;
             flow.firstSwitch = node;
-            flow.src = peer.host;
+            flow.from = ingress;
             flow.dst = frame.dst;
             flow.linkBps = m_context->RateBps(ingress);
         }
@@ -203,7 +203,9 @@ Hedera::Place(const std::vector<Flow*>& elephants)
     std::vector<Demand> demands;
     for (const Flow* flow : elephants)
     {
-        demands.push_back({.src = flow->src, .dst = flow->dst});
+        // A host has a link in each plane, and all paths of a message end with the same one.
+        const auto path = Walk(*flow, 0);
+        demands.push_back({.src = flow->from, .dst = path.empty() ? NO_PORT : path.back()});
     }
     EstimateDemands(demands);
     for (size_t i = 0; i < elephants.size(); i++)

@@ -66,9 +66,9 @@ class Hedera final : public fabric::SwitchProgram
     {
         uint32_t message{0};
         uint32_t firstSwitch{0};
-        uint32_t src{0};
+        fabric::PortId from{fabric::NO_PORT}; ///< Of its first switch, to the link of its source
         uint32_t dst{0};
-        uint64_t linkBps{0};              ///< Of its host [bit/s]
+        uint64_t linkBps{0};              ///< Of that link [bit/s]
         uint64_t sentBytes{0};            ///< In this interval [byte]
         double demandBps{0};              ///< If hosts alone limited it [bit/s]
         std::vector<fabric::PortId> path; ///< To its destination; empty: not placed
