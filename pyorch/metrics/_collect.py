@@ -8,7 +8,7 @@ import pandas as pd
 
 from pyorch import plugins
 from pyorch.errors import PyorchError, TraceError
-from pyorch.metrics._run import RunTables
+from pyorch.metrics._run import RunTables, refuse
 from pyorch.spec import Run
 from pyorch.writing import make_folder, write_text
 
@@ -23,6 +23,20 @@ ABOUT = {
     "seed": "Seed of the run",
     "run": "Name of the run",
 }
+
+
+def ask(metric: str, run: RunTables) -> pd.DataFrame:
+    """Return the answer of one run.
+
+    Raises
+    ------
+    TraceError
+        The run cannot be asked, or its tables are missing or incomplete.
+    """
+    module = plugins.load("pyorch.metrics", metric)
+    if hasattr(module, "refusal"):
+        refuse(module.refusal(run.spec))
+    return module.measure(run)
 
 
 def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFrame:
@@ -53,7 +67,7 @@ def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFra
                 f" --scale {run.scale}"
             )
         try:
-            measured = module.measure(RunTables(run.spec, folder))
+            measured = ask(metric, RunTables(run.spec, folder))
         except PyorchError as error:
             raise type(error)(f"{metric}: run {run.id} of {run.scenario}: {error}") from None
         case = {"case": run.case, "case_label": run.case_label} if run.case else {}

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics import recovery
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables
 from pyorch.spec.resolved import Spec
 
 #: A direction is avoided when it has less than this part of the share that it had before [1].
@@ -44,7 +44,6 @@ def measure(run: RunTables) -> pd.DataFrame:
     TraceError
         Nothing fails, or the run has no samples: `trace` lacks ``sample``.
     """
-    refuse(refusal(run.spec))
     samples = run.table("port_samples").astype("int64")
     period_ps = run.spec.trace.sample_ps
     samples = samples[samples["time_ps"] % period_ps == 0]

@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables
 from pyorch.metrics.monitoring import PORT, PS_BITS
 from pyorch.metrics.recovery import refusal
 
@@ -32,7 +32,6 @@ def measure(run: RunTables) -> pd.DataFrame:
     TraceError
         The run has no samples: `trace` lacks ``sample``.
     """
-    refuse(refusal(run.spec))
     period_ps = run.spec.trace.sample_ps
     whole = int(run.table("summary")["now_ps"].iloc[0]) // period_ps
     links = _links(run)

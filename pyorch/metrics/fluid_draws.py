@@ -15,6 +15,7 @@ _FLOWS_WAIT = (
     "flows wait for others, so when they start is not known before a run. Ask for fluid instead,"
     " which takes the starts from the run."
 )
+_SPRAYED = "some flows are sprayed, and a draw gives each flow one path."
 COLUMNS = ("draw", "fluid_mean_ps", "fluid_p50_ps", "fluid_p99_ps", "fluid_p100_ps")
 
 
@@ -31,12 +32,16 @@ def measure(run: RunTables) -> pd.DataFrame:
     Raises
     ------
     TraceError
-        Links change, or flows wait for others: their starts are not known before a run.
+        Links change, or flows wait for others: their starts are not known before a run. Or some
+        flows are sprayed, and others are not.
     """
     run.refuse_changes_of_links()
     refuse(_FLOWS_WAIT if "dependencies" in run.inputs else "")
     if run.table("paths").empty:
         return pd.DataFrame(columns=list(COLUMNS))
+    flows = run.table("flows")
+    ended = flows.loc[flows["receiver_end_ps"].notna(), "flow"]
+    refuse("" if ended.isin(run.table("paths")["flow"]).all() else _SPRAYED)
     return pd.DataFrame(
         [_draw(run, number) for number in range(1, DRAWS + 1)], columns=list(COLUMNS)
     )

@@ -3,7 +3,7 @@
 
 import pandas as pd
 
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables
 from pyorch.metrics.recovery import refusal
 
 __all__ = ["measure", "refusal"]
@@ -33,7 +33,6 @@ def measure(run: RunTables) -> pd.DataFrame:
     TraceError
         The run has no samples: `trace` lacks ``sample``.
     """
-    refuse(refusal(run.spec))
     period_ps = run.spec.trace.sample_ps
     samples = run.table("port_samples").astype("int64")
     ports = run.table("ports").set_index(PORT)[["rate_bps", "max_queue_bytes"]].astype("int64")

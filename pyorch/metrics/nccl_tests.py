@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables
 from pyorch.render import workload_of_flows
 from pyorch.spec.resolved import Spec
 from pyorch.workload import nccl
@@ -33,7 +33,6 @@ def measure(run: RunTables) -> pd.DataFrame:
         `bus_factor`.
     """
     ends_ps = run.flows.set_index("flow")["receiver_end_ps"]
-    refuse(refusal(run.spec))
     owner = workload_of_flows(run.spec)
     ids = run.inputs["flows"]["flow"]
     rows = []

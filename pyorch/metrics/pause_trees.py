@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables
 from pyorch.spec.resolved import Spec
 
 LINK = ["node", "peer", "parallel"]
@@ -31,7 +31,6 @@ def measure(run: RunTables) -> pd.DataFrame:
         The run has no log of pauses, for `trace` lacks ``pauses: true``, or none that says for
         which link it pauses.
     """
-    refuse(refusal(run.spec))
     pauses = run.table("pauses")
     end_ps = int(run.table("summary")["now_ps"].iloc[0])
     pauses = pauses.dropna(subset="congested_peer")

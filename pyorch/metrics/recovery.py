@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables
 from pyorch.spec.resolved import Spec
 
 #: The rate is back at this share of what it was; less is a dip [1].
@@ -39,7 +39,6 @@ def measure(run: RunTables) -> pd.DataFrame:
     TraceError
         The run has no samples: `trace` lacks ``sample``.
     """
-    refuse(refusal(run.spec))
     period_ps = run.spec.trace.sample_ps
     events = _events(run)
     failures = events[events["falls"]]

@@ -4,7 +4,7 @@
 import pandas as pd
 
 from pyorch.errors import TraceError
-from pyorch.metrics._run import RunTables, refuse, remedy
+from pyorch.metrics._run import RunTables, remedy
 from pyorch.serving import DECODE, PREFILL
 from pyorch.spec.resolved import Spec, Workload
 from pyorch.theory import tails
@@ -53,7 +53,6 @@ def measure(run: RunTables) -> pd.DataFrame:
     TraceError
         A request has not its last token.
     """
-    refuse(refusal(run.spec))
     rows = []
     for index, load in enumerate(run.spec.workload):
         if _answers(load):

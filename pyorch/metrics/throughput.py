@@ -3,7 +3,7 @@
 
 import pandas as pd
 
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables
 from pyorch.spec.resolved import Spec
 
 #: What comes before this share of a flow's packets has arrived is not counted [1].
@@ -38,7 +38,6 @@ def measure(run: RunTables) -> pd.DataFrame:
         The run has no samples.
     """
     flows = run.flows
-    refuse(refusal(run.spec))
     idle = run.idle_ps
     samples = run.table("flow_samples").astype("int64")
     whole = samples[samples["time_ps"] % run.spec.trace.sample_ps == 0].sort_values("time_ps")

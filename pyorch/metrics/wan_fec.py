@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._idle import framing_of
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables
 from pyorch.spec.resolved import Spec
 from pyorch.units import TIME, parse
 
@@ -34,7 +34,6 @@ def measure(run: RunTables) -> pd.DataFrame:
         ``timeouts``; ``completion_ps``: first start to last delivery.
     """
     flows = run.flows
-    refuse(refusal(run.spec))
     attributes = run.spec.transport[0].attributes
     framing = framing_of(run.spec, run.table("transports").to_dict("records")[0])
     ports = run.table("ports")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
-from pyorch import plugins, traces
+from pyorch import metrics, traces
 from pyorch import spec as specs
 from pyorch.calls import checked
 from pyorch.errors import SpecError, TraceError, did_you_mean, quoted
@@ -270,7 +270,7 @@ class RunResult:
         >>> len(run.metric("slowdown"))
         1
         """
-        return plugins.load("pyorch.metrics", name).measure(self._run)
+        return metrics.ask(name, self._run)
 
     @checked
     def plot(self, kind: str, path: Path | str | None = None) -> "Figure":

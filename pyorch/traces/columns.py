@@ -45,7 +45,7 @@ PORTS = {
     "node": Column("Node that sends"),
     "peer": Column("Node at the other end"),
     "parallel": Column("Which of the links of this pair, from 0"),
-    "rate_bps": Column("Rate of the link [bit/s]"),
+    "rate_bps": Column("Rate of the link when the run began [bit/s]"),
     "sent_frames": Column("Frames sent, of any kind"),
     "sent_bytes": Column("Bytes sent, with framing [byte]"),
     "sent_data_packets": Column("Data packets sent, headers of trimmed ones among them"),

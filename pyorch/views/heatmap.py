@@ -36,7 +36,8 @@ def _over_time(ax, run):
 
 
 def _whole_run(ax, run):
-    ports = run.ports.astype("int64").sort_values(LINK, ignore_index=True)
+    ports = run.ports[[*LINK, "rate_bps", "sent_bytes"]].astype("int64")
+    ports = ports.sort_values(LINK, ignore_index=True)
     whole_ps = max(1, int(run.outcome["now_ps"]))
     share = ports["sent_bytes"] * 8e12 / (ports["rate_bps"] * whole_ps)
     ports = ports.assign(load_share=share, port=ports.groupby("node").cumcount())

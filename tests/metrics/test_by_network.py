@@ -82,7 +82,7 @@ def test_a_run_without_a_whole_sample_has_no_loads():
 
 def test_a_run_that_was_not_sampled_is_refused():
     with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 10 us}")):
-        measure(hand([], 1, ""))
+        metrics.ask("by_network", hand([], 1, ""))
 
 
 @pytest.mark.ns3

@@ -155,10 +155,15 @@ def test_a_sprayed_run_has_no_fluid_rows():
     assert measure("slowest", run_of([1] * 4)).empty
 
 
+def test_flows_on_one_path_beside_sprayed_ones_are_not_drawn():
+    with pytest.raises(TraceError, match="some flows are sprayed"):
+        measure("fluid_draws", run_of([TRANSFER_PS] * 4, [*through(0, 6), *through(1, 6)]))
+
+
 def test_fluid_draws_are_the_two_possible_cases_and_repeatable():
     # Two flows of a leaf share an uplink (or a downlink) or they do not: the slowest takes one or
     # two transfers.
-    run = run_of([1] * 4, through(0, 6))
+    run = run_of([1] * 4, [hop for flow in range(4) for hop in through(flow, 6)])
     table = measure("fluid_draws", run)
 
     assert len(table) >= 20
@@ -246,7 +251,7 @@ def test_pauses_go_back_to_the_link_that_was_merely_busy():
 def test_pause_trees_need_a_log_that_names_links():
     run = run_of([1000] * 4)
     with pytest.raises(TraceError, match=re.escape("Write trace: {pauses: true}")):
-        measure("pause_trees", run)
+        metrics.ask("pause_trees", run)
 
     trace = run.spec.trace.model_copy(update={"pauses": True})
     credits = run.spec.link.model_copy(
@@ -254,7 +259,7 @@ def test_pause_trees_need_a_log_that_names_links():
     )
     run.spec = run.spec.model_copy(update={"trace": trace, "link": credits})
     with pytest.raises(TraceError, match="links have credits"):
-        measure("pause_trees", run)
+        metrics.ask("pause_trees", run)
 
 
 def test_a_pause_that_names_no_link_belongs_to_no_tree():

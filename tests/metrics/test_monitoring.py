@@ -62,4 +62,4 @@ def test_an_interval_that_is_not_whole_does_not_count():
 
 def test_a_run_that_was_not_sampled_is_refused():
     with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 10 us}")):
-        measure(metrics.RunTables(spec_of(None), "results/hand/s1"))
+        metrics.ask("monitoring", metrics.RunTables(spec_of(None), "results/hand/s1"))

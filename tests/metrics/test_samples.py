@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hand_run import measure, run_of, through
 
-from pyorch import traces
+from pyorch import metrics, traces
 from pyorch.errors import TraceError
 
 FAILURES = """
@@ -111,7 +111,7 @@ def test_a_sender_without_samples_has_the_share_of_one_link():
 
 def test_a_run_in_which_nothing_fails_has_nothing_to_avoid():
     with pytest.raises(TraceError, match=re.escape("nothing fails. Write failures: [...].")):
-        measure("avoided", run_of([1, 2, 3, 4], more="trace: {sample: 10 ns}"))
+        metrics.ask("avoided", run_of([1, 2, 3, 4], more="trace: {sample: 10 ns}"))
 
 
 def test_the_load_lasts_until_the_last_flow_has_started():
@@ -131,7 +131,7 @@ def test_the_load_lasts_until_the_last_flow_has_started():
 
 def test_recovery_needs_samples_and_a_run_without_failures_has_no_rows():
     with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 10 us}")):
-        measure("recovery", run_of([1000] * 4))
+        metrics.ask("recovery", run_of([1000] * 4))
     run = run_of([1000] * 4, more="trace: {sample: 10 us}")
     run._tables["flow_samples"] = pd.DataFrame(
         [(10**7, 0, 1, 100)], columns=list(traces.CONTRACTS["flow_samples"])
@@ -174,7 +174,7 @@ def test_throughput_is_counted_from_a_third_of_the_packets_on_in_whole_samples()
 
 def test_throughput_needs_samples():
     with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 100 ms}")):
-        measure("throughput", run_of([1000] * 4))
+        metrics.ask("throughput", run_of([1000] * 4))
 
 
 def test_a_flow_that_ends_within_two_samples_has_no_throughput_and_spoils_no_other():

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from pyorch import metrics
 from pyorch.errors import TraceError
 from pyorch.metrics import serving
 
@@ -85,4 +86,4 @@ def test_a_job_alone_that_answers_nothing_has_no_row():
     assert len(serving.measure(alone)) == 0
     alone.spec.jobs = None
     with pytest.raises(TraceError, match="no workload of this run answers requests"):
-        serving.measure(alone)
+        metrics.ask("serving", alone)

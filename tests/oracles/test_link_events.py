@@ -35,6 +35,7 @@ def test_a_slower_middle_link_is_slow_from_its_time_on_to_the_picosecond():
     )
 
     assert got.fct_ps() == expected
+    assert set(got["ports"]["rate_bps"].tolist()) == {rate}  # by which loads are shares
 
 
 def test_what_is_sent_into_a_cut_link_is_lost_and_nothing_else():

@@ -91,6 +91,7 @@ def test_a_heat_map_has_every_link_at_every_moment(run):
 
 def test_without_samples_a_heat_map_shows_the_whole_run(run):
     run.tables = ["ports", "flows"]
+    run.ports = run.ports.assign(received_frames=pd.NA)  # as at flow level
     # 1500 B and 500 B in 4 us on links that carry 4000 B in that time.
     assert data("heatmap", run)["load_share"].tolist() == [0.375, 0.125]
 

@@ -93,8 +93,8 @@ Links::ChangeLink(uint32_t row)
         {
             m_wires.Changes().Flipped(row);
         }
-        m_ports[end].rate = m_state.network.RateIndex(rateBps);
-        m_ports[m_ports[end].peer].rate = m_state.network.RateIndex(m_wires.Changes().BackBps(row));
+        m_state.network.ChangeRate(end, rateBps);
+        m_state.network.ChangeRate(m_ports[end].peer, m_wires.Changes().BackBps(row));
         RestorePort(end);
         RestorePort(m_ports[end].peer);
     }

@@ -88,7 +88,7 @@ MakePorts(const FabricParts& parts, WorldPs nowPs)
     add("node", [&](PortId id) { return NodeIdOf(parts.First(), id); });
     add("peer", [&](PortId id) { return network.PeerOf(id).first; });
     add("parallel", [&](PortId id) { return network.PeerOf(id).second; });
-    add("rate_bps", [&](PortId id) { return parts.OfPort(id).Network().RateBps(id); });
+    add("rate_bps", [&](PortId id) { return parts.OfPort(id).Network().FirstRateBps(id); });
     addPort("sent_frames", [](const Port& p) { return p.sentFrames; });
     addPort("sent_bytes", [&](const Port& p) { return p.sentBytes + framing * p.sentFrames; });
     addPort("sent_data_packets", [](const Port& p) {

@@ -201,7 +201,7 @@ class FluidRun final : public Run
         add("node", [&](PortId id) { return NodeIdOf(m_fabric, id); });
         add("peer", [&](PortId id) { return network.PeerOf(id).first; });
         add("parallel", [&](PortId id) { return network.PeerOf(id).second; });
-        add("rate_bps", [&](PortId id) { return network.RateBps(id); });
+        add("rate_bps", [&](PortId id) { return network.FirstRateBps(id); });
         add("sent_bytes", [&](PortId id) { return std::llround(bytes[id]); });
         return table;
     }

@@ -194,6 +194,20 @@ FabricNetwork::RateIndex(uint64_t rateBps)
     return static_cast<uint8_t>(rates.size() - 1);
 }
 
+void
+FabricNetwork::ChangeRate(PortId port, uint64_t rateBps)
+{
+    firstRates.try_emplace(port, ports[port].rate);
+    ports[port].rate = RateIndex(rateBps);
+}
+
+uint64_t
+FabricNetwork::FirstRateBps(PortId port) const
+{
+    const auto first = firstRates.find(port);
+    return first == firstRates.end() ? RateBps(port) : rates[first->second].rateBps;
+}
+
 std::pair<int64_t, uint32_t>
 FabricNetwork::PeerOf(PortId port) const
 {

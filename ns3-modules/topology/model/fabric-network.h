@@ -10,6 +10,7 @@
 #include "ns3/reserved-array.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -99,6 +100,9 @@ class FabricNetwork
         return rates[ports[port].rate].rateBps;
     }
 
+    void ChangeRate(PortId port, uint64_t rateBps);
+    uint64_t FirstRateBps(PortId port) const; ///< When the run began [bit/s]
+
     std::vector<uint64_t> LineRatesBps() const; ///< Of each host, its ports added up [bit/s]
     uint64_t MemoryBytes(uint32_t engine) const; ///< Of its part; of the first also what all share
 
@@ -107,6 +111,7 @@ class FabricNetwork
     ReservedArray<Port> ports;
     ReservedArray<PortCounters> counters; ///< By port; no memory where nothing was counted
     std::vector<RateClass> rates;
+    std::unordered_map<PortId, uint8_t> firstRates; ///< Of ports that have changed
 
   private:
     void BuildNodes(const std::vector<NodeRow>& rows);
