@@ -4,6 +4,7 @@
 import numpy as np
 
 from pyorch.errors import SpecError
+from pyorch.spec.resolved import Spec
 
 Columns = dict[str, np.ndarray]
 Tables = dict[str, Columns]
@@ -29,6 +30,32 @@ def refuse_common(tables: Tables, name: str) -> None:
         bool(np.any(tables["links"].get("bit_error_ratio", 0))),
         f"link.bit_error_ratio: files of {name} have no bit errors", "Leave it out.",
     )  # fmt: skip
+
+
+def refuse_parts(spec: Spec, name: str) -> None:
+    """Raise SpecError for parts of links and switches that no file of a network has."""
+    models = {"link": spec.link.loss_model}
+    models |= {f"link.classes.{i}": part.loss_model for i, part in enumerate(spec.link.classes)}
+    for where, model in models.items():
+        refuse_if(
+            model is not None, f"{where}.loss_model: files of {name} have none", "Write none."
+        )
+    delay_ps = spec.switch.processing_delay_ps
+    for i, part in enumerate(spec.switch.classes):
+        refuse_if(
+            part.processing_delay_ps != delay_ps,
+            f"switch.classes.{i}.processing_delay: in files of {name} all switches have the same",
+            "Write the one of switch.",
+        )
+
+
+def refuse_silence(tables: Tables, name: str) -> None:
+    """Raise SpecError if nothing is sent that is known before a run."""
+    refuse_if(
+        not len(tables["flows"]["flow"]) and not len(tables.get("tasks", {}).get("task", ())),
+        f"workload: no message is known before the run, and files of {name} hold such messages",
+        "Take another workload.",
+    )
 
 
 def refuse_difference(tables: Tables, read: Tables, name: str) -> None:

@@ -8,7 +8,7 @@ whole groups are written as their messages.
 import numpy as np
 
 from pyorch.export._refusals import Tables
-from pyorch.export.goal import rounded, task_graph
+from pyorch.export.goal import later, rounded, task_graph
 from pyorch.spec.resolved import Spec
 from pyorch.training import chakra
 
@@ -35,4 +35,4 @@ def starts_there(start_ps: np.ndarray) -> np.ndarray:
 
 def remarks(tables: Tables) -> list[str]:
     """Return what the files do not say exactly."""
-    return rounded(tables, NAME, PS_PER_US, "us")
+    return [*later(tables, NAME), *rounded(tables, NAME, PS_PER_US, "us")]

@@ -8,11 +8,12 @@ ids. Nothing of the network is written.
 import numpy as np
 
 from pyorch.errors import SpecError
-from pyorch.export._refusals import Tables, refuse_common
+from pyorch.export._refusals import Tables, refuse_common, refuse_silence
 from pyorch.spec.resolved import Spec
 from pyorch.training import goal, goal_binary
 from pyorch.training.graph import COMPUTE, TaskGraph
 from pyorch.training.tables import graph_of
+from pyorch.units import TIME, format_exact
 
 NAME = "GOAL"
 PS_PER_NS = 1000
@@ -37,16 +38,27 @@ def starts_there(start_ps: np.ndarray) -> np.ndarray:
 
 def remarks(tables: Tables) -> list[str]:
     """Return what the file does not say exactly."""
-    return rounded(tables, NAME, PS_PER_NS, "ns")
+    return [*later(tables, NAME), *rounded(tables, NAME, PS_PER_NS, "ns")]
 
 
 def task_graph(tables: Tables, name: str) -> TaskGraph:
     """Return the graph that the tables hold."""
     refuse_common(tables, name)
+    refuse_silence(tables, name)
     try:
         return graph_of(tables)[0]
     except ValueError as error:
         raise SpecError(f"workload: {error}. {name} has none; take a graph of tasks.") from None
+
+
+def later(tables: Tables, name: str) -> list[str]:
+    """Return a remark on the time until the first message may begin, if there is any."""
+    if not (start_ps := int(min(tables["flows"]["start_ps"], default=0))):
+        return []
+    return [
+        f"{name} begins at 0, so all is {format_exact(start_ps, TIME)} earlier there: messages of"
+        " this run do not begin before."
+    ]
 
 
 def rounded(tables: Tables, name: str, unit_ps: int, unit: str) -> list[str]:

@@ -9,7 +9,14 @@ from collections import Counter
 
 import numpy as np
 
-from pyorch.export._refusals import Tables, refuse_common, refuse_difference, refuse_if
+from pyorch.export._refusals import (
+    Tables,
+    refuse_common,
+    refuse_difference,
+    refuse_if,
+    refuse_parts,
+    refuse_silence,
+)
 from pyorch.spec.resolved import Spec
 from pyorch.topology import _htsim
 from pyorch.workload._hosts import hosts
@@ -36,6 +43,8 @@ def files(spec: Spec, tables: Tables) -> dict[str, str]:
         Something of the network or of its flows that htsim cannot be told.
     """
     refuse_common(tables, NAME)
+    refuse_parts(spec, NAME)
+    refuse_silence(tables, NAME)
     refuse_if(
         bool(np.any(tables["links"]["loss_ratio"])), f"link.loss: files of {NAME} have no losses",
         "Leave it out.",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is exported and imported again is the same network and the same flows, or is refused."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 from pyorch import plugins, spec
 from pyorch.cli.app import app
 from pyorch.errors import SpecError
-from pyorch.export import hpcc, htsim
+from pyorch.export import chakra, goal, hpcc, htsim, infragraph
 from pyorch.render import input_tables
 from pyorch.spec.scenario import parse_scenario
 
@@ -243,6 +244,21 @@ def test_a_refused_export_names_the_scenario(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("format_", ["goal", "chakra"])
+@pytest.mark.parametrize("load, earlier", [
+    ({"start": "5 us"}, "5 us"), ({"start": "5 us", "launch_time": "2 us"}, "7 us"), ({}, ""),
+])  # fmt: skip
+def test_a_trace_that_begins_earlier_than_the_run_says_so(tmp_path, format_, load, earlier):
+    (tmp_path / "small.yaml").write_text(SCENARIO)
+    load = {"type": "collective", "operation": "all_reduce", "bytes": "12 kB", "ranks": 4,
+            "algorithm": "ring"} | load  # fmt: skip
+    options = ["--set", f"workload={json.dumps(load)}", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, ["export", format_, str(tmp_path / "small.yaml"), *options])
+    assert done.exit_code == 0
+    assert (f"so all is {earlier} earlier there" in done.stderr) == bool(earlier)
+
+
+BURSTS = {"type": "ns3::GilbertElliott"}
 FAIL = [{"type": "scheduled", "links": [[0, 8]], "at": "1 us"}]
 TWO = [{"type": "stride", "stride": 1, "message": "1 B", "transport": name} for name in "ab"]
 
@@ -279,6 +295,25 @@ def transports(**attributes):
             "switch.processing_delay: files of htsim count in 1 ns",
         ),
         (htsim, {"workload.message": "3 GB"}, "a message of 3000000000 bytes; htsim reads up to"),
+        *(
+            (format_, {"workload": {"type": "session"}}, "no message is known before the run")
+            for format_ in (hpcc, htsim, goal, chakra)
+        ),
+        *(
+            (format_, changes, message)
+            for format_ in (hpcc, htsim, infragraph)
+            for changes, message in (
+                ({"link.loss_model": BURSTS}, "link.loss_model: files of .* have none"),
+                (
+                    {"link.classes": [{"tiers": [0, 1], "loss_model": BURSTS}]},
+                    "link.classes.0.loss_model: files of .* have none",
+                ),
+                (
+                    {"switch.classes": [{"tiers": [1], "processing_delay": "1 us"}]},
+                    "switch.classes.0.processing_delay: in files of .* all switches have the same",
+                ),
+            )
+        ),
     ],
 )
 def test_what_a_format_cannot_say_is_refused(format_, changes, message):
