@@ -12,7 +12,7 @@ import numpy as np
 
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import FileRef, numbered_lines
+from pyorch.spec.files import FileRef, listed, numbered_lines
 from pyorch.spec.limits import MOST_LINKS
 from pyorch.topology import _clos
 from pyorch.units import LARGEST, parse_whole
@@ -20,8 +20,8 @@ from pyorch.units import LARGEST, parse_whole
 KEY = "file"
 HEADER = ("nodes", "tiers", "podsize")
 NEEDED = ("downlink_speed_gbps", "radix_down", "downlink_latency_ns")
-OPTIONAL = ("radix_up", "switch_latency_ns", "bundle", "oversubscribed",
-            "queue_down", "queue_up")  # fmt: skip
+UNUSED = ("queue_down", "queue_up")
+OPTIONAL = ("radix_up", "switch_latency_ns", "bundle", "oversubscribed", *UNUSED)
 
 #: Factors to bit/s and ps.
 UNITS = {"downlink_speed_gbps": 10**9, "downlink_latency_ns": 1000}
@@ -36,6 +36,13 @@ def read(file: FileRef, loss_ratio: float) -> dict[str, dict[str, np.ndarray]]:
         With file and line: what stands there and what belongs there.
     """
     return parse(numbered_lines(file, KEY), file["path"], loss_ratio)
+
+
+def unused(file: FileRef) -> str:
+    """Return what a file says that no run follows."""
+    return listed(
+        {words[0] for _, words in numbered_lines(file, KEY) if words[0].lower() in UNUSED}
+    )
 
 
 def parse(

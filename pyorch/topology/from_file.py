@@ -110,6 +110,8 @@ def networks(params: Params, link: Link) -> list[str]:
 
 def remarks(params: Params) -> tuple[str, ...]:
     """Return which lines of a file are not read, and messages in a server that may leave it."""
+    if params.format == "htsim" and (words := _htsim.unused(params.file)):
+        return (f"{params.file['path']}: not used: {words}. Queues are those of switch.",)
     found = _of_hpcc(params)
     if found is None:
         return ()

@@ -55,12 +55,15 @@ class Matrix(NamedTuple):
         Where each flow stands.
     waits : dict of int64 arrays
         Rows of flows: flow, after; and at_sender 0 or 1.
+    has_priorities : bool
+        A flow has a prio.
     """
 
     nodes: int
     flows: dict[str, np.ndarray]
     rows: tuple[str, ...]
     waits: dict[str, np.ndarray]
+    has_priorities: bool
 
 
 def check(params: Params, network: Network, stop_ps: int) -> None:
@@ -110,6 +113,12 @@ def flows(
     table = _read(params.file["path"], params.file["sha256"]).flows
     ids = hosts(nodes)
     return {**table, "src": ids[table["src"]], "dst": ids[table["dst"]]}
+
+
+def remarks(params: Params) -> tuple[str, ...]:
+    """Return a sentence on priorities, if the file has some."""
+    has_priorities = _read(params.file["path"], params.file["sha256"]).has_priorities
+    return (f"{params.file['path']}: not used: prio.",) if has_priorities else ()
 
 
 def dependencies(params: Params) -> dict[str, np.ndarray]:
@@ -168,7 +177,8 @@ def _read(path: str, sha256: str) -> Matrix:
     if "Nodes" not in header:
         raise FieldError(KEY, f"{path}: the header has no Nodes n.")
     waits = _triggers.waits(found, triggers, rows)
-    return Matrix(header["Nodes"], _columns(found, rows), tuple(rows), waits)
+    has_priorities = any("prio" in flow for flow in found)
+    return Matrix(header["Nodes"], _columns(found, rows), tuple(rows), waits, has_priorities)
 
 
 def _columns(found: list[dict[str, int]], rows: list[str]) -> dict[str, np.ndarray]:

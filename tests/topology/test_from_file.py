@@ -194,6 +194,13 @@ def test_nvswitches_are_planes_of_the_servers_that_they_join(tmp_path):
     assert "t.txt: switch 8 joins several GPUs of a server, as near as their NVSwitch" in said
 
 
+def test_what_a_topology_of_htsim_says_of_queues_is_not_used_and_said(tmp_path):
+    (tmp_path / "t.topo").write_text(TOPO + "Queue_Down 100\n")
+    params = from_file.Params.model_validate({"file": "t.topo"}, context={"folder": tmp_path})
+    (said,) = from_file.remarks(params)
+    assert said.endswith("t.topo: not used: Queue_Down. Queues are those of switch.")
+
+
 def test_lines_behind_the_last_link_are_left_as_by_hpcc_and_said(tmp_path):
     # simulation/mix/topology.txt of HPCC: line 1 counts 65 links, 189 more and a legend follow.
     (tmp_path / "t.txt").write_text(HPCC + "9 9 1Gbps 1us 0\nFirst line: total node #\n")

@@ -53,6 +53,9 @@ def test_starts_of_a_matrix_are_picoseconds_and_unused_triggers_change_nothing(t
     got = read(htsim_cm, tmp_path, file="a.cm")
 
     assert got["start_ps"].tolist() == [1500, 0] and "flow" not in got
+    params = htsim_cm.Params.model_validate({"file": "a.cm"}, context={"folder": tmp_path})
+    (said,) = htsim_cm.remarks(params)
+    assert said.endswith("a.cm: not used: prio.")
 
 
 def test_a_flow_file_of_hpcc_by_hand(tmp_path):

@@ -125,7 +125,8 @@ EngineState::FindReach(uint32_t firstMessage)
             NS_ABORT_MSG_IF(nearest == 0,
                             "flows: flow " << message.id << ": no path from host " << nodeId(src)
                                            << " to host " << nodeId(dst)
-                                           << "; the links do not connect them");
+                                           << "; links and switches do not connect them, and"
+                                              " hosts do not forward");
             reachDiffers |= nearest != network.hosts[src].ports;
         }
     }
