@@ -195,11 +195,12 @@ def test_an_algorithm_from_a_file_is_named_by_what_it_holds(tmp_path):
     # Two ranks: each sends its half to be added, and gets the other half.
     steps = {0: (("s", 1), ("rrcs", 0), ("r", 1)), 1: (("s", 0), ("rrcs", 1), ("r", 0))}
     gpus = "".join(
-        f'<gpu id="{rank}" i_chunks="1" o_chunks="0" s_chunks="1"><tb id="0" send="{1 - rank}" recv="{1 - rank}" chan="0">'
+        f'<gpu id="{rank}" i_chunks="2" o_chunks="0" s_chunks="0">'
+        f'<tb id="0" send="{1 - rank}" recv="{1 - rank}" chan="0">'
         + "".join(
-            f'<step type="{kind}" srcbuf="i" srcoff="{c}" dstbuf="i" dstoff="{c}" cnt="1"'
+            f'<step s="{s}" type="{kind}" srcbuf="i" srcoff="{c}" dstbuf="i" dstoff="{c}" cnt="1"'
             ' depid="-1"/>'
-            for kind, c in own
+            for s, (kind, c) in enumerate(own)
         )
         + "</tb></gpu>"
         for rank, own in steps.items()
