@@ -285,7 +285,7 @@ def typed_parts(spec: Spec) -> Iterator[tuple[KeyPath, dict]]:
 
 
 def combinations(spec: Spec, network: Network) -> Iterator[tuple[dict[KeyPath, dict], list]]:
-    """Yield the parts that meet at some switch, by their key paths, and what such switches have.
+    """Yield the programs of all switches together; then what meets at some switch.
 
     Parameters
     ----------
@@ -297,14 +297,17 @@ def combinations(spec: Spec, network: Network) -> Iterator[tuple[dict[KeyPath, d
     Yields
     ------
     parts : dict
-        As `typed_parts` has them. If links have flow control, which asks for room in a buffer, the
-        sections ``wire`` and ``switch`` are among them.
+        By their key paths, as `typed_parts` has them. If links have flow control, which asks for
+        room in a buffer, the sections ``wire`` and ``switch`` are among them.
     switches : list
         Of these links, each set that some switch has, as `Network.links_at` has it; none without
         flow control.
     """
     parts = dict(typed_parts(spec))
     transports = {path: part for path, part in parts.items() if path[0] == "transport"}
+    programs = {path: part for path, part in parts.items() if part["role"] == "program"}
+    if len(programs) > 1:
+        yield programs, []
     (_, _), *classes = _kinds("switch", spec.switch)
     switches = {tier: path for path, its in classes for tier in its.tiers}
     (_, _), *classes = _kinds("link", spec.link)

@@ -159,6 +159,14 @@ REFUSED_TOGETHER = {
     "data among the headers of trimmed packets": (
         meets(queue=TRIMMING.replace("LimitBytes", "TrimPriority: 3, LimitBytes")), 9,
         "switch.queue", "have priority 3, and so has data of ns3::RoceTransport"),
+    "two programs that keep a word in a packet": (
+        {"programs: []": "programs: [{type: ns3::Conga}, {type: ns3::Hedera},"
+         " {type: ns3::ConWeave}]"}, 11, "switch.programs.2",
+        "ns3::ConWeave and ns3::Conga keep a word in each packet"),
+    "two such programs of different switches": (
+        {"programs: []": "programs: [{type: ns3::Conga}]\n"
+         "  classes: [{tiers: [2], programs: [{type: ns3::InNetworkReduction}]}]"},
+        12, "switch.classes.0.programs.0", "ns3::InNetworkReduction and ns3::Conga keep a word"),
 }  # fmt: skip
 #: What PFC protects is not trimmed, and a class without flow control has all priorities.
 ALLOWED_TOGETHER = {
@@ -166,6 +174,9 @@ ALLOWED_TOGETHER = {
         queue=TRIMMING, control=PFC, transport="  type: ns3::RoceTransport"),
     "lanes that nobody has": meets(
         control=LANES, classes="  delay: 1 us\n  classes: [{tiers: [0, 1], flow_control: none}]"),
+    "a program that keeps a word, at two kinds of switches, and one that keeps none": {
+        "programs: []": "programs: [{type: ns3::Conga}, {type: ns3::Hedera}]\n"
+        "  classes: [{tiers: [2], programs: [{type: ns3::Conga}]}]"},
     "lanes enough": meets(control=LANES.replace("6", "7")),
 }  # fmt: skip
 

@@ -66,6 +66,8 @@ def planted(study):
         ("*static_cast<volatile int*>(nullptr) = 1;", "was killed by SIGSEGV"),
         ("std::abort();", "was killed by SIGABRT"),
         ("std::vector<int>(3).at(static_cast<size_t>(out.message) + 7);", "vector::_M_range_check"),
+        # The heap finds it, and its lock is taken when the stack is looked for.
+        ("auto* volatile p = new char[5000]; delete[] p; delete[] p;", "was killed by SIGABRT"),
         ("throw 42;", "an exception that is no std::exception"),
     ],
 )

@@ -47,7 +47,7 @@ class Conga final : public fabric::SwitchProgram
 
     Traits GetTraits() const override
     {
-        return {.hooks = ARRIVAL | DEPARTURE | ROUTE};
+        return {.hooks = ARRIVAL | DEPARTURE | ROUTE, .marksFrames = true};
     }
 
     Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;

@@ -50,6 +50,8 @@ class SwitchProgram : public Plugin
                                 ///< held back
         bool maySkip{false};    ///< It has no clock that is slower than a few round trips: a steady
                                 ///< state may be skipped
+        bool marksFrames{false}; ///< It keeps a word in a frame, FrameNote::switchWord: programs of
+                                 ///< one type alone do that in a run
     };
 
     static TypeId GetTypeId();

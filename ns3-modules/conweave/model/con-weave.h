@@ -46,7 +46,7 @@ class ConWeave final : public fabric::SwitchProgram
 
     Traits GetTraits() const override
     {
-        return {.hooks = ARRIVAL | ROUTE, .holdsApart = true};
+        return {.hooks = ARRIVAL | ROUTE, .holdsApart = true, .marksFrames = true};
     }
 
     Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;

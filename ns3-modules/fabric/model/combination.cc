@@ -100,6 +100,24 @@ CheckCombination(const Combination& chosen, const std::vector<Sender>& senders)
 }
 
 void
+CheckPrograms(const std::vector<const SwitchProgram*>& programs)
+{
+    const SwitchProgram* first = nullptr;
+    for (const SwitchProgram* program : programs)
+    {
+        if (!program->GetTraits().marksFrames)
+        {
+            continue;
+        }
+        first = first ? first : program;
+        NS_ABORT_MSG_IF(TypeOf(*program) != TypeOf(*first),
+                        TypeOf(*program) << " and " << TypeOf(*first)
+                                         << " keep a word in each packet, and there is room for "
+                                            "one. Leave one of them out");
+    }
+}
+
+void
 CheckCombination(const NodeClassOptions& nodes,
                  const LinkClassOptions& links,
                  const std::vector<ObjectFactory>& transports)
@@ -114,6 +132,13 @@ CheckCombination(const NodeClassOptions& nodes,
             {factory.GetTypeId().GetName(), MakePlugin<Transport>(factory)->GetTraits()});
     }
     CheckCombination({PeekPointer(queue), PeekPointer(scheduler), PeekPointer(control)}, senders);
+    std::vector<Ptr<SwitchProgram>> made;
+    std::vector<const SwitchProgram*> programs;
+    for (const auto& factory : nodes.programs)
+    {
+        programs.push_back(PeekPointer(made.emplace_back(MakePlugin<SwitchProgram>(factory))));
+    }
+    CheckPrograms(programs);
 }
 
 } // namespace fabric

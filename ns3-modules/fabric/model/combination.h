@@ -8,6 +8,7 @@
 #include "ns3/egress-scheduler.h"
 #include "ns3/link-flow-control.h"
 #include "ns3/queue-discipline.h"
+#include "ns3/switch-program.h"
 #include "ns3/transport.h"
 
 #include <string>
@@ -38,6 +39,9 @@ struct Combination
  * the type of one of them. Asked of every run when it is built, and of the plug-ins alone before.
  */
 void CheckCombination(const Combination& chosen, const std::vector<Sender>& senders);
+
+/// Likewise of the programs of all switches.
+void CheckPrograms(const std::vector<const SwitchProgram*>& programs);
 
 /// The same of plug-ins that are made for the question alone.
 void CheckCombination(const NodeClassOptions& nodes,

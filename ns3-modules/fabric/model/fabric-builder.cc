@@ -273,6 +273,7 @@ FabricBuilder::CheckCombinations() const
         CheckCombination({its.discipline, its.scheduler, m_classes.links[linkClass].control},
                          senders);
     }
+    CheckPrograms({m_classes.programs.begin(), m_classes.programs.end()});
 }
 
 /// Contexts know sizes, buffers and latencies of everything, so plug-ins are attached only now.

@@ -26,6 +26,7 @@ namespace
 {
 
 constexpr int MOST_FRAMES = 64;
+constexpr unsigned MOST_SECONDS = 5; ///< To find the stack of a crash
 
 /// A stack without its innermost frames. All of it may be used while a signal is handled.
 struct Stack
@@ -69,9 +70,25 @@ char g_crashPath[4096];
 char g_crashStack[65536]; ///< A crash may be the end of the thread's own
 thread_local Stack g_thrown;
 
+volatile std::sig_atomic_t g_number;
+
+/// Who looked for the stack waits for a lock that the crash has left taken: end without one.
+void
+OnDeadline(int)
+{
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, g_number);
+    std::raise(g_number);
+    pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+}
+
 void
 OnCrash(int number)
 {
+    g_number = number;
+    std::signal(SIGALRM, OnDeadline);
+    alarm(MOST_SECONDS);
     Stack stack;
     stack.Take();
     const int file = open(g_crashPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -81,6 +98,7 @@ OnCrash(int number)
     // The innermost frames are this function and the return from the signal.
     stack.Tell(2, 2, write);
     close(file);
+    alarm(0);
     std::raise(number); // its own action is in force again
 }
 

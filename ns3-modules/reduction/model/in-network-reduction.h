@@ -42,7 +42,7 @@ class InNetworkReduction final : public fabric::SwitchProgram
 
     Traits GetTraits() const override
     {
-        return {.hooks = ARRIVAL | ROUTE};
+        return {.hooks = ARRIVAL | ROUTE, .marksFrames = true};
     }
 
     Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;
