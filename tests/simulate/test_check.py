@@ -165,8 +165,8 @@ REFUSED_TOGETHER = {
         "ns3::ConWeave and ns3::Conga keep a word in each packet"),
     "two such programs of different switches": (
         {"programs: []": "programs: [{type: ns3::Conga}]\n"
-         "  classes: [{tiers: [2], programs: [{type: ns3::InNetworkReduction}]}]"},
-        12, "switch.classes.0.programs.0", "ns3::InNetworkReduction and ns3::Conga keep a word"),
+         "  classes: [{tiers: [1], programs: [{type: ns3::ConWeave}]}]"},
+        12, "switch.classes.0.programs.0", "ns3::ConWeave and ns3::Conga keep a word"),
 }  # fmt: skip
 #: What PFC protects is not trimmed, and a class without flow control has all priorities.
 ALLOWED_TOGETHER = {
@@ -176,7 +176,7 @@ ALLOWED_TOGETHER = {
         control=LANES, classes="  delay: 1 us\n  classes: [{tiers: [0, 1], flow_control: none}]"),
     "a program that keeps a word, at two kinds of switches, and one that keeps none": {
         "programs: []": "programs: [{type: ns3::Conga}, {type: ns3::Hedera}]\n"
-        "  classes: [{tiers: [2], programs: [{type: ns3::Conga}]}]"},
+        "  classes: [{tiers: [1], programs: [{type: ns3::Conga}]}]"},
     "lanes enough": meets(control=LANES.replace("6", "7")),
 }  # fmt: skip
 
