@@ -8,9 +8,10 @@ is cut to whole ns.
 
 With several dimensions a part goes through one after the other: an all-reduce is reduced up to the
 last dimension and gathered on the way back (`localBWAware`), or is one in each. In a dimension,
-parts follow each other in their order, and gathering follows reducing.
+parts follow each other in their order, and gathering follows reducing. A `direct` all-reduce is a
+direct reduce-scatter, and on each rank that has its part a direct all-gather.
 
-Source: ASTRA-sim 518bd51, system/Sys.cc, PacketBundle.cc, MemBus.cc and Ring.cc.
+Source: ASTRA-sim 518bd51, system/Sys.cc, PacketBundle.cc, MemBus.cc, Ring.cc and AllToAll.cc.
 """
 
 import math
@@ -55,9 +56,9 @@ _IDLE = (
 
 
 class Phase(NamedTuple):
-    """What the ranks of one dimension do together, and the module that does it."""
+    """What the ranks of one dimension do one after the other, and the module that does it."""
 
-    call: Call
+    stages: tuple[Call, ...]
     axis: int
     module: ModuleType
 
@@ -115,7 +116,7 @@ class System(NamedTuple):
         def add(operation: str, axis: int, data_bytes: int) -> None:
             module = plugins.load("pyorch.collective", names[axis])
             own = Call(operation, sizes[axis], max(data_bytes, sizes[axis]))
-            found.append(Phase(own, axis, module))
+            found.append(Phase(stages(own, names[axis]), axis, module))
 
         size = call.data_bytes
         if call.operation == "all_to_all" or call.operation == "all_reduce" and not self.is_local:
@@ -153,6 +154,19 @@ class System(NamedTuple):
                 )  # fmt: skip
             reduction_ps = _MEMORY_PASSES * once_ns.astype(np.int64) * _PS_PER_NS
         return self.endpoint_ps + reduction_ps
+
+
+def stages(call: Call, algorithm: str) -> tuple[Call, ...]:
+    """Return what an algorithm does one after the other: `direct` reduces, and then gathers.
+
+    Examples
+    --------
+    >>> [stage.operation for stage in stages(Call("all_reduce", 8, 800), "direct")]
+    ['reduce_scatter', 'all_gather']
+    """
+    if (call.operation, algorithm) != ("all_reduce", "direct"):
+        return (call,)
+    return call._replace(operation="reduce_scatter"), call._replace(operation="all_gather")
 
 
 def read(text: str, where: str, key: str = "system") -> System:

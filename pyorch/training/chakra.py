@@ -18,10 +18,12 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from pyorch import plugins
 from pyorch.collective._graph import Call, Graph
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import listed
 from pyorch.spec.limits import LONGEST_PS
+from pyorch.training import astra
 from pyorch.training import chakra_nodes as cn
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.astra import System
@@ -174,29 +176,57 @@ def _done(
         if axes := _axes(first, call, its_ranks, defined, missing, remarks):
             done = _in_dimensions(build, call, axes, its_ranks, begin, padded, missing, first.where)
         else:
-            messages = padded(missing.system.part(call), missing.system.splits, first.where)
             done = _in_parts(
-                build, messages, its_ranks[None], begin[None], call.operation, missing.system
+                build, call, its_ranks[None], begin[None], padded, missing, first.where
             )
         ends[members] = done[0]
     return ends
 
 
 def _in_parts(
-    build: Builder, messages: Graph, ranks: np.ndarray, begin: np.ndarray, lane: str, system: System
+    build: Builder,
+    call: Call,
+    ranks: np.ndarray,
+    begin: np.ndarray,
+    padded: Padded,
+    missing: Missing,
+    where: str,
 ) -> np.ndarray:
     """Add an operation part by part; return when each rank has its result of all."""
-    arrived_ps = system.arrived_ps(messages)
+    system = missing.system
+    name = system.flat().get(call.operation, "")
+    module = plugins.load("pyorch.collective", name) if name else None
+    stages = [
+        padded(stage, system.splits, where, module)
+        for stage in astra.stages(system.part(call), name)
+    ]
     ends: list[np.ndarray] = []
     for number in range(system.splits):
         after = ends[number - system.active] if number >= system.active else begin
-        ends.append(build.collective(messages, ranks, after, lane, system.endpoint_ps, arrived_ps))
+        ends.append(_in_stages(build, stages, ranks, after, call.operation, missing))
     if len(ends) == 1:
         return ends[0]
-    done = build.barrier(ranks, lane)
+    done = build.barrier(ranks, call.operation)
     for end in ends[-system.active :]:
         build.wait(done, end)
     return done
+
+
+def _in_stages(
+    build: Builder,
+    stages: Sequence[Graph],
+    ranks: np.ndarray,
+    begin: np.ndarray,
+    lane: str,
+    missing: Missing,
+) -> np.ndarray:
+    """Add what a rank does one after the other; return when each rank has its result."""
+    before_ps = missing.system.endpoint_ps
+    for messages in stages:
+        arrived_ps = missing.system.arrived_ps(messages)
+        begin = build.collective(messages, ranks, begin, lane, before_ps, arrived_ps)
+        before_ps = missing.step_ps
+    return begin
 
 
 def _tasks(build: Builder, nodes: Nodes, order: np.ndarray) -> np.ndarray:
@@ -282,18 +312,15 @@ def _in_dimensions(
     queues: dict[int, list[np.ndarray]] = defaultdict(list)
     for phase in system.phases(system.part(call), sizes, taking_part):
         groups, queue = axes[phase.axis], queues[phase.axis]
-        messages = padded(phase.call, system.splits * len(groups), where, phase.module)
-        arrived_ps = system.arrived_ps(messages)
+        times = system.splits * len(groups)
+        stages = [padded(stage, times, where, phase.module) for stage in phase.stages]
         for number in range(system.splits):
             start = ends[number]
             if len(queue) >= system.active:
                 start = build.barrier(ranks, call.operation)
                 build.wait(start, ends[number])
                 build.wait(start, queue[-system.active])
-            done = build.collective(
-                messages, ranks[groups], start[groups], call.operation, system.endpoint_ps,
-                arrived_ps,
-            )  # fmt: skip
+            done = _in_stages(build, stages, ranks[groups], start[groups], call.operation, missing)
             by_rank = np.empty_like(start)
             by_rank[groups] = done
             queue.append(by_rank)

@@ -2,7 +2,9 @@
 """System files of ASTRA-sim: times by its formulas, and what is refused."""
 
 import json
+from collections import Counter
 
+import numpy as np
 import pytest
 from task_times import LATENCY, PER_BYTE, ends, of_chakra
 from test_chakra import node, rings, trace
@@ -40,6 +42,42 @@ def test_parts_that_are_under_way_together_end_sooner():
     # No message waits for another here, so 4 parts two at a time take half as long.
     assert 2 * last_ps(0, **{"active-chunks-per-dimension": 2}) == last_ps(0)
     assert 4 * last_ps(0, **{"active-chunks-per-dimension": 9}) == last_ps(0)
+
+
+def graph_of_direct(name="direct", splits=1):
+    """Return an all-reduce of 8 MB of 8 ranks, and which of its messages wait for which."""
+    changes = {"all-reduce-implementation": [name], "preferred-dataset-splits": splits}
+    system = astra.read(json.dumps(GIVEN | changes), "x.json")
+    files = [trace(node(1, 7, comm_type=0, comm_size=8_000_000))] * 8
+    return of_chakra(files, chakra.Missing(rings, system=system)).graph
+
+
+@pytest.mark.parametrize("name", ["direct", "oneDirect"])
+def test_a_direct_all_reduce_sends_parts_to_reduce_and_then_to_gather(name):
+    # AllToAll.cc: 2 (n - 1) messages of S/n leave each rank, the second half when all that it
+    # reduces have come.
+    graph = graph_of_direct(name)
+    sent = np.flatnonzero(graph.kind == MESSAGE)
+    pairs = Counter(zip(graph.device[sent].tolist(), graph.peer[sent].tolist(), strict=True))
+
+    assert graph.size_bytes[sent].tolist() == [1_000_000] * 112
+    assert pairs == {(a, b): 2 for a in range(8) for b in range(8) if a != b}
+    # Three passes of 1 MB at 50 GB/s take 60 us.
+    step = LATENCY + 10**6 * PER_BYTE + 10 * NS
+    assert set(ends(graph)[sent[:56]]) == {10 * NS + LATENCY + 10**6 * PER_BYTE}
+    assert ends(graph).max() == 10 * NS + 2 * step + 60_000 * NS
+    before = {row: set() for row in range(len(graph.kind))}
+    for task, after in zip(graph.task.tolist(), graph.after.tolist(), strict=True):
+        before[task].add(after)
+    for row in sent[56:]:
+        waits = {after for barrier in before[row] for after in before[barrier]} & set(sent.tolist())
+        assert waits == set(sent[:56][graph.peer[sent[:56]] == graph.device[row]].tolist())
+
+
+def test_a_direct_all_reduce_in_parts_ends_one_before_the_next():
+    step = LATENCY + 250_000 * PER_BYTE + 10 * NS
+    one_part = 10 * NS + 2 * step + 15_000 * NS
+    assert ends(graph_of_direct(splits=4)).max() == 4 * one_part
 
 
 def test_a_slow_memory_is_read_to_the_ns_and_never_in_negative_time():
@@ -173,6 +211,19 @@ def test_an_all_reduce_that_is_not_optimized_is_one_in_each_dimension():
         steps(n - 1, 2**20 // n, added=True) + steps(n - 1, 2**20 // n) for n in (2, 4)
     )
     assert ends(graph_of_two(0, **{"collective-optimization": "baseline"})).max() == both
+
+
+def test_a_direct_all_reduce_of_some_dimensions_sends_parts():
+    # Reduced among two, reduced and gathered among four at once, gathered among two.
+    graph = graph_of_two(0, **{"all-reduce-implementation": ["ring", "direct"]})
+    around = 10 * NS + steps(1, 2**17, added=True) + steps(1, 2**17)
+    assert ends(graph).max() == UP + around + DOWN
+    sizes = Counter(graph.size_bytes[graph.kind == MESSAGE].tolist())
+    assert sizes == {2**19: 16, 2**17: 2 * 3 * 8}
+
+    both = {"all-reduce-implementation": ["direct"] * 2, "collective-optimization": "baseline"}
+    sizes = Counter(graph_of_two(0, **both).size_bytes.tolist())
+    assert (sizes[2**19], sizes[2**18]) == (2 * 8, 2 * 3 * 8)
 
 
 def test_a_gather_begins_in_the_last_dimension_and_a_scatter_in_the_first():
