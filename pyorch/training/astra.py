@@ -115,7 +115,7 @@ class System(NamedTuple):
 
         def add(operation: str, axis: int, data_bytes: int) -> None:
             module = plugins.load("pyorch.collective", names[axis])
-            own = Call(operation, sizes[axis], max(data_bytes, sizes[axis]))
+            own = Call(operation, sizes[axis], data_bytes)
             found.append(Phase(stages(own, names[axis]), axis, module))
 
         size = call.data_bytes
@@ -140,7 +140,7 @@ class System(NamedTuple):
 
     def part(self, call: Call) -> Call:
         """Return the operation on one part of the vector."""
-        return call._replace(data_bytes=max(call.data_bytes // self.splits, call.ranks))
+        return call._replace(data_bytes=max(call.data_bytes // self.splits, 1))
 
     def arrived_ps(self, messages: Graph) -> np.ndarray:
         """Return how long each message occupies its receiver when it has come [ps]."""

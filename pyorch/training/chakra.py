@@ -6,7 +6,7 @@ A file is a stream of lengths and messages, first the metadata and then the node
 a device, or one thread of its CPU, is done one after the other, in the order of starts, or of ids
 where a rank has none. The k-th COMM_SEND and COMM_RECV of the same two ranks and tag are one
 message; who depends on a send waits for its acknowledgement. The k-th COMM_COLL of the same
-communicator is one operation of its ranks.
+communicator is one operation of its ranks; one that waits for another comes behind it.
 
 Source: MLCommons Chakra, et_def.proto (fields of 2023), read and written without its code.
 """
@@ -14,6 +14,7 @@ Source: MLCommons Chakra, et_def.proto (fields of 2023), read and written withou
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -46,6 +47,7 @@ from pyorch.training.graph import (
     COMPUTE,
     MESSAGE,
     TaskGraph,
+    cycle,
     local_waits,
 )
 from pyorch.training.order import Ends, alone, check_sizes, in_order, partners
@@ -139,7 +141,7 @@ def read(
     turn = _Turn(nodes, ranks)
     recvs, sends = _matched(nodes, turn, key)
     waits, order = _ordered(nodes, turn, (recvs, sends), remarks, key)
-    together = _collectives(nodes, turn, defined, missing, remarks, key)
+    together = _collectives(nodes, turn, waits, defined, missing, remarks, key)
     build = Builder(ranks, missing.step_ps)
     row = _tasks(build, nodes, order)
     ends = _done(build, nodes, together, row, defined, padded, missing, remarks)
@@ -154,8 +156,22 @@ def read(
     named = {dict(its.attributes).get("pg_name") for its in nodes.traits}
     if others := missing.groups.keys() - named:
         remarks.counts[f"communicators that no node names: {listed(others)}"] = len(others)
-    del nodes, waits, recvs, sends, row, ends, is_send
-    return Trace(build.graph(), remarks.sentences(where, padded, missing.system))
+    del waits, recvs, sends, ends, is_send
+    graph = build.graph()
+    _check_circle(nodes, np.flatnonzero(np.isin(row, cycle(graph))).tolist(), key)
+    return Trace(graph, remarks.sentences(where, padded, missing.system))
+
+
+def _check_circle(nodes: Nodes, stuck: list[int], key: str) -> None:
+    """Raise FieldError for nodes that wait for each other, through operations of several ranks."""
+    if stuck:
+        more = f" and {len(stuck) - _MOST_NAMES} more" if len(stuck) > _MOST_NAMES else ""
+        others = ", ".join(f"{nodes.id[one]} of rank {nodes.rank[one]}"
+                           for one in stuck[1:_MOST_NAMES])  # fmt: skip
+        raise FieldError(
+            key, f"{nodes.where(stuck[0])}: waits for itself through node {others}{more}, so it"
+            " never starts. Ranks of two communicators do their operations in one order.",
+        )  # fmt: skip
 
 
 def _done(
@@ -356,6 +372,19 @@ class _Turn:
         """Return some nodes in their order."""
         return self.at[chosen[self.at]]
 
+    def places(self, waits: Sequence[Pair], last: np.ndarray) -> np.ndarray:
+        """Return the place of each node where some go only when no other can."""
+        at = np.concatenate([self.among(~last), self.among(last)])
+        of, place = np.empty_like(at), np.empty_like(at)
+        of[at] = np.arange(len(at))
+        task, after = (of[np.concatenate(both)] for both in zip(*waits, strict=True))
+        place[at[in_order(len(at), task, after)]] = np.arange(len(at))
+        return place
+
+    def keeps(self, waits: Sequence[Pair]) -> bool:
+        """Return whether nobody waits for what comes later."""
+        return all((self._of[task] > self._of[after]).all() for task, after in waits)
+
     def order(self, waits: Sequence[Pair], nodes: Nodes, why: str, key: str) -> np.ndarray:
         """Return nodes so that each comes after what it waits for, else by their turn."""
         task, after = (np.concatenate(both) for both in zip(*waits, strict=True))
@@ -490,6 +519,8 @@ class _Remarks:
         self.names |= node.attributes.keys() - used
         if node.kind in cn.NEEDED and not node.works and node.duration_us:
             self.counts["durations of communications are not used: the network decides"] += 1
+        if node.kind == cn.INVALID:
+            self.counts["nodes are of type 0, invalid, and take no time"] += 1
         return node
 
     def sentences(self, where: str, padded: Padded, system: System) -> tuple[str, ...]:
@@ -535,6 +566,7 @@ def _matched(nodes: Nodes, turn: _Turn, key: str) -> Pair:
 def _collectives(
     nodes: Nodes,
     turn: _Turn,
+    waits: Sequence[Pair],
     defined: list[Groups],
     missing: Missing,
     remarks: _Remarks,
@@ -551,6 +583,8 @@ def _collectives(
             name = str(node.attributes.get("pg_name", ""))
             known[kind] = queues.setdefault((members, name), {rank: [] for rank in members})
         known[kind][kind[0]].append(index)
+    if not turn.keeps(waits):
+        _reordered(turn, waits, queues.values())
     found = []
     for (members, name), turns in queues.items():
         if len({len(own) for own in turns.values()}) > 1:
@@ -566,6 +600,21 @@ def _collectives(
         for turn_ in zip(*turns.values(), strict=True):
             found.append((_call(nodes, turn_, key), list(turn_)))
     return found
+
+
+def _reordered(turn: _Turn, waits: Sequence[Pair], queues: Iterable[dict[int, list[int]]]) -> None:
+    """Put the operations of each rank in a communicator behind those for which they wait."""
+    of_rank: dict[int, list[list[int]]] = defaultdict(list)
+    for turns in queues:
+        for rank, own in turns.items():
+            of_rank[rank].append(own)
+    # No rank waits for another here, so a communicator of each is done at a time.
+    for some in zip_longest(*of_rank.values(), fillvalue=[]):
+        last = np.zeros(len(turn.at), dtype=bool)
+        last[[index for own in some for index in own]] = True
+        place = turn.places(waits, last)
+        for own in some:
+            own.sort(key=place.__getitem__)
 
 
 def _call(nodes: Nodes, members: Sequence[int], key: str) -> Call:

@@ -18,7 +18,7 @@ from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_TASKS, MO
 from pyorch.training._protobuf import Message, fields, frames
 
 PS_PER_US = 10**6
-METADATA, LOAD, STORE, COMP, SEND, RECV, COLL = range(1, 8)
+INVALID, METADATA, LOAD, STORE, COMP, SEND, RECV, COLL = range(8)
 #: CollectiveCommType of the format, where `pyorch.collective` has it.
 OPERATIONS = {
     0: "all_reduce", 1: "reduce", 2: "all_gather", 3: "gather", 5: "broadcast", 6: "all_to_all",
@@ -160,8 +160,9 @@ class Nodes:
                     raise FieldError(self._key, f"{self._where}: more than {most:,} {what}.")
         ids = np.frombuffer(self.id[first:], dtype=np.uint64)
         order = np.argsort(ids, kind="stable")
-        if np.equal(ids[order[1:]], ids[order[:-1]]).any():
-            raise FieldError(self._key, f"{self._where}: two nodes of a rank have the same id.")
+        if (twice := np.equal(ids[order[1:]], ids[order[:-1]])).any():
+            again = first + int(order[1:][twice].min())
+            raise FieldError(self._key, f"{self.where(again)} stands twice. Give it its own id.")
         for (rows, named), (task, after) in zip(waits, (self.after, self.calls), strict=True):
             waiting, wanted = np.frombuffer(rows, np.int32), np.frombuffer(named, np.uint64)
             places = np.searchsorted(ids, wanted, sorter=order)
@@ -290,10 +291,11 @@ def _defined(message: Message, ranks: int, where: str) -> Groups:
 def _check(node: Node, ranks: int, key: str) -> None:
     """Raise FieldError for a node that is not known here, or says too little or what cannot be."""
     if node.duration_us * PS_PER_US > LONGEST_PS:
-        raise FieldError(key, f"{node.where}: lasts {node.duration_us} us; at most ten days.")
+        lasts_us = node.duration_us - 2 * _LARGEST * (node.duration_us >= _LARGEST)
+        raise FieldError(key, f"{node.where}: lasts {lasts_us} us; write 0 to ten days.")
     if node.kind in (LOAD, STORE):
         raise FieldError(key, f"{node.where}: type {node.kind} is of memory; take it out.")
-    if node.kind not in (0, METADATA, COMP, SEND, RECV, COLL):
+    if node.kind not in (INVALID, METADATA, COMP, SEND, RECV, COLL):
         raise FieldError(key, f"{node.where}: there is no type {node.kind}; types are 0 to {COLL}.")
     is_barrier = node.kind == COLL and node.attributes.get("comm_type") == BARRIER_TYPE
     if node.works:

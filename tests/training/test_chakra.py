@@ -187,6 +187,12 @@ def test_launches_of_a_cpu_take_its_time_and_send_nothing():
     assert (graph.kind == MESSAGE).sum() == 4 and ends(graph).max() == 5_000_000 + PAIR
 
 
+def test_an_operation_of_fewer_bytes_than_ranks_grows_and_that_is_said():
+    found = of_chakra([trace(node(1, 7, comm_type=0, comm_size=1))] * 4, chakra.Missing(rings))
+    assert "1 operations are made larger, by at most 3 B" in found.remarks[0]
+    assert set(found.graph.size_bytes[found.graph.size_bytes > 0].tolist()) == {1}
+
+
 def test_a_barrier_is_passed_when_all_have_come():
     files = [trace(node(1, 4, [], work), node(2, 7, [1], comm_type=9), node(3, 4, [2], 1))
              for work in (10, 50)]  # fmt: skip
@@ -278,6 +284,28 @@ def test_callers_that_contradict_data_are_left_out_and_said():
     )
 
 
+@pytest.mark.parametrize("kinds", [(0, 7), (0, 0)])
+def test_operations_meet_in_the_order_that_dependencies_allow(kinds):
+    # Each rank does the same two, the second one with the smaller id on rank 1.
+    first, second = ({"comm_type": kind, "comm_size": 1000} for kind in kinds)
+    files = [trace(node(a, 7, **first), node(b, 7, [a], **second)) for a, b in ((1, 2), (2, 1))]
+    same_ids = [trace(node(1, 7, **first), node(2, 7, [1], **second))] * 2
+
+    found, wanted = (_read(its, rings) for its in (files, same_ids))
+    check(found)
+    assert ends(found).max() == ends(wanted).max()
+
+
+def test_an_operation_that_waits_for_another_communicator_keeps_its_place():
+    # On rank 0 the first two go behind a node with a larger id, and still meet those of rank 1.
+    one, two = {"comm_type": 0, "comm_size": 1000}, {"comm_type": 2, "comm_size": 500}
+    files = [
+        trace(node(1, 7, [4], **one), node(2, 7, [4], **two), node(3, 7, **REDUCE), node(4, 4)),
+        trace(node(1, 7, **one), node(2, 7, **two), node(3, 7, **REDUCE)),
+    ]
+    check(_read(files, rings))
+
+
 def test_what_is_not_used_is_said_once():
     file = trace(
         node(1, 4, [], 5, num_ops=9, fw_parent=0),
@@ -285,6 +313,7 @@ def test_what_is_not_used_is_said_once():
         node(3, 7, [2], 77, comm_type=0, comm_size=5, comm_priority=3, involved_dim=(1, 1)),
         groups('[{"pg_name": "5", "ranks": [1]}]'),
         node(4, 7, [3], pg_name="5", **REDUCE),
+        node(5, 0),
     )
     other = trace(node(1, 4, [], 5), node(3, 7, comm_type=0, comm_size=5),
                   groups('[{"pg_name": "5", "ranks": [1]}]'))  # fmt: skip
@@ -294,11 +323,14 @@ def test_what_is_not_used_is_said_once():
         "step.*.et: attributes comm_priority, fw_parent, num_ops are not used;"
         " 1 computations have no duration and take no time;"
         " 1 durations of communications are not used: the network decides;"
+        " 1 nodes are of type 0, invalid, and take no time;"
         " 1 operations of one rank alone send nothing;"
         " 1 operations are made larger, by at most 1 B, so that ranks have equal parts.",
     )
     assert found.graph.size_bytes.sum() == 4 * 3
 
+
+BOTH_RANKS = '[{"pg_name": "a", "ranks": [0, 1]}, {"pg_name": "b", "ranks": [0, 1]}]'
 
 MISTAKES = {
     "cut within a message": ([ALL_REDUCE[:-3]] * 2, "trace.0.et: ends within a message of 72"),
@@ -318,7 +350,21 @@ MISTAKES = {
     "longer than a run": (
         [trace(node(1, 4, duration_us=10**13))], "trace.0.et: node 1: lasts 10000000000000 us",
     ),
-    "the same id twice": ([trace(node(1, 4), node(1, 4))], "trace: two nodes of a rank have"),
+    "the same id twice": (
+        [trace(node(1, 4)), trace(node(2, 4), node(1, 4), node(2, 4))],
+        "trace.1.et: node 2 stands twice. Give it its own id.",
+    ),
+    "a negative time": (
+        [trace(node(1, 4, duration_us=2**64 - 5))], "trace.0.et: node 1: lasts -5 us; write 0 to",
+    ),
+    "two communicators, one rank the other way round": (
+        [
+            trace(groups(BOTH_RANKS), node(5, 7, pg_name=first, comm_type=0, comm_size=8),
+                  node(7, 7, [5], pg_name=second, comm_type=0, comm_size=8))
+            for first, second in ("ab", "ba")
+        ],
+        "trace.0.et: node 7: waits for itself through node 7 of rank 1, so it never starts.",
+    ),
     "a circle": (
         [trace(node(1, 4, [2]), node(2, 4, [1]))], "trace.0.et: node 1: waits for itself",
     ),
