@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pyorch.spec.fields import FieldError
-from pyorch.spec.limits import MOST_SAMPLES
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, MOST_PACKETS, MOST_SAMPLES
 from pyorch.spec.network import Network
 from pyorch.spec.resolved import Spec, Trace, Transport
 from pyorch.spec.typeids import TypeIds
@@ -23,6 +23,19 @@ def largest_frame_bytes(transports: Iterable[Transport]) -> int:
         + _segment_bytes(t.attributes)
         for t in transports
     )
+
+
+def largest_message_bytes(transports: Iterable[Transport], in_packets: bool) -> int:
+    """Return the largest message [byte] that each of these transports can count in packets."""
+    found = LARGEST_MESSAGE_BYTES
+    for attributes in (transport.attributes for transport in transports):
+        if in_packets and "MtuBytes" in attributes and "SegmentBytes" not in attributes:
+            packets = MOST_PACKETS
+            if parity := int(attributes.get("ParityPackets", 0)):  # are sent with each block
+                block = int(attributes["BlockPackets"])
+                packets = packets // (block + parity) * block
+            found = min(found, packets * int(attributes["MtuBytes"]))
+    return found
 
 
 def _segment_bytes(attributes: dict) -> int:

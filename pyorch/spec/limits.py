@@ -22,6 +22,10 @@ MOST_OUTAGES = 200_000
 MOST_COLUMNS = 100
 #: One message [byte]: all sizes below are exact as floating-point numbers too.
 LARGEST_MESSAGE_BYTES = 2**53
+#: Packets of one message: their numbers have 32 bits, and one of them means none.
+MOST_PACKETS = 2**32 - 2
+#: The id of a flow of a file: others follow it.
+LARGEST_ID = 2**62
 #: Times of one link or workload [ps]: ten days, so that sums of several fit 64 bits.
 LONGEST_PS = 10**18
 #: Files that are read whole: a scenario or a spec, and a table of links or flows [byte].

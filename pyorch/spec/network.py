@@ -6,16 +6,19 @@ from functools import cached_property
 
 import numpy as np
 
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES
+
 Columns = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Closed-form numbers, node table and link table of a topology."""
+    """Closed-form numbers, node table and link table of a topology, and the largest message."""
 
     counts: dict[str, int]
     nodes: Columns
     links: Columns
+    largest_message_bytes: int = LARGEST_MESSAGE_BYTES
 
     @cached_property
     def _tier_of_node(self) -> np.ndarray:

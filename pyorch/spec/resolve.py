@@ -8,6 +8,7 @@ the name in `type`; attributes of ns-3 types are checked against what the module
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from pyorch.spec.checks import (
     check_signals,
     check_tiers,
     check_trace,
+    largest_message_bytes,
 )
 from pyorch.spec.engine_checks import check_fluid, check_skip
 from pyorch.spec.fields import Closed, FieldError, Plugin, check_text
@@ -197,7 +199,9 @@ class _Point:
             jobs, loads = self._hand_out(point, loads, network)
         parts: list[Workload] = []
         for i, load in enumerate(loads):
-            own = _own_network(jobs, network, i)
+            carriers = [transports[index] for index in load.carriers]
+            most_bytes = largest_message_bytes(carriers, point.engine.type == "packets")
+            own = replace(_own_network(jobs, network, i), largest_message_bytes=most_bytes)
             self._check_load(load, ("workload", i), own, point.stop_ps)
             with self._at("workload", i):
                 seed = nth_seed(i, point.seed)

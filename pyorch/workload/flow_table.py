@@ -33,7 +33,10 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     known = hosts(network.nodes)
     hint = f"hosts are the nodes {known[0]} to {known[-1]}"
     path = params.file["path"]
-    check_listed(path, table, lambda row: f"{path}: row {row + 1}", known, stop_ps, hint)
+    check_listed(
+        path, table, lambda row: f"{path}: row {row + 1}", known, stop_ps, hint,
+        network.largest_message_bytes,
+    )  # fmt: skip
     check_routes(params.routes, table, network)
 
 

@@ -34,7 +34,7 @@ class Params(Closed):
 def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if the messages do not fit the network, or begin when the run has ended."""
     _check_counts(params, network.counts)
-    _check_times(params, network.nodes, stop_ps)
+    _check_times(params, network, stop_ps)
 
 
 def _check_counts(params: Params, counts: dict[str, int]) -> None:
@@ -52,12 +52,15 @@ def _check_counts(params: Params, counts: dict[str, int]) -> None:
         )
 
 
-def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+def _check_times(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError for the first flow that cannot be sent."""
     table, _, rows = _read(params.file["path"], params.file["sha256"])
-    known = hosts(nodes)
+    known = hosts(network.nodes)
     hint = f"hosts are the nodes {known[0]} to {known[-1]}"
-    check_listed(params.file["path"], table, rows.__getitem__, known, stop_ps, hint)
+    check_listed(
+        params.file["path"], table, rows.__getitem__, known, stop_ps, hint,
+        network.largest_message_bytes,
+    )  # fmt: skip
 
 
 def flows(

@@ -69,7 +69,7 @@ class Matrix(NamedTuple):
 def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if the messages do not fit the network, or begin when the run has ended."""
     _check_counts(params, network.counts)
-    _check_times(params, network.nodes, stop_ps)
+    _check_times(params, network.largest_message_bytes, stop_ps)
     check_routes(params.routes, flows(params, network.nodes, network.links, 0), network)
 
 
@@ -83,12 +83,14 @@ def _check_counts(params: Params, counts: dict[str, int]) -> None:
         )  # fmt: skip
 
 
-def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+def _check_times(params: Params, most_bytes: int, stop_ps: int) -> None:
     """Raise FieldError for the first flow that cannot be sent."""
     matrix = _read(params.file["path"], params.file["sha256"])
     hint = f"Nodes {matrix.nodes}, so hosts are 0 to {matrix.nodes - 1}"
     known = np.arange(matrix.nodes)
-    check_listed(params.file["path"], matrix.flows, matrix.rows.__getitem__, known, stop_ps, hint)
+    check_listed(
+        params.file["path"], matrix.flows, matrix.rows.__getitem__, known, stop_ps, hint, most_bytes
+    )
     far = np.flatnonzero(_is_far(matrix))
     if len(far) and params.trigger_delay_ps == 0:
         flow, after = (int(matrix.waits[name][far[0]]) for name in ("flow", "after"))

@@ -31,6 +31,7 @@ from pyorch.training import astra, graph, tables
 from pyorch.training.foreign import Algorithm, Asked, Trace
 from pyorch.units import COMPUTE
 from pyorch.workload._hosts import hosts
+from pyorch.workload._listed import sizes
 from pyorch.workload._placement import Placement, check_placement, clocks, placed
 
 KEY = "file"
@@ -166,7 +167,7 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             f" {available - 1}.",
         )  # fmt: skip
     needed = found.devices
-    if not params.hosts and params.placement != "random":
+    if not params.hosts and params.placement != "random" and needed <= available:
         needed = int(_host_index(params, network.nodes, network.links, 0).max()) + 1
     if needed > available:
         raise FieldError(
@@ -178,6 +179,13 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     if not 0 < n_messages <= MOST_FLOWS:
         raise FieldError(KEY, f"{where}: {n_messages:,} messages; write 1 to {MOST_FLOWS:,}.")
     graph.check(found, KEY)
+    most_bytes = network.largest_message_bytes
+    if (large := np.flatnonzero(found.size_bytes > most_bytes)).size:
+        row = int(large[0])
+        raise FieldError(
+            KEY, f"{where}: rank {found.device[row]} to {found.peer[row]}:"
+            f" {sizes(int(found.size_bytes[row]), most_bytes)}",
+        )  # fmt: skip
 
 
 def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:

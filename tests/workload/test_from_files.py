@@ -13,11 +13,14 @@ from pyorch.render import input_tables
 from pyorch.spec.fields import FieldError
 from pyorch.spec.network import Network
 from pyorch.spec.parts import Topology
+from pyorch.spec.plan import plan
 from pyorch.spec.resolved import Link, Spec, Switch, Trace, Workload
+from pyorch.spec.scenario import parse_scenario
 from pyorch.topology import leaf_spine
 from pyorch.workload import flow_table, hpcc_flows, htsim_cm
 
 DATA = Path(__file__).parents[1] / "data" / "htsim"
+TYPEIDS = DATA.parent / "typeids.json"
 LINK = Link(rate_bps=10**11, delay_ps=10**6)
 PARAMS = leaf_spine.Params.model_validate(
     {"leaves": 16, "hosts_per_leaf": 8, "spines": 8}, context={"link": LINK}
@@ -209,7 +212,7 @@ HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
         (htsim_cm, CM + "trigger id 1 oneshot\n", "1 triggers, but the header says Triggers no"),
         (htsim_cm, CM + "failure switch_type TOR\n", ":5: failures of links are no part"),
         (htsim_cm, CM + "nodes 4\n", ":5: 'nodes' does not belong here.*mean Nodes"),
-        (htsim_cm, CM.replace("size 20", "size 0"), ":4: 0 bytes; a message has at least 1"),
+        (htsim_cm, CM.replace("size 20", "size 0"), ":4: 0 bytes; a message has 1 to"),
         (htsim_cm, CM.replace("size 20", "size 1e999999999"), ":4: '1e999999999': write size and"),
         (htsim_cm, CM.replace("size 20", "size 1_000"), ":4: '1_000': write size and a whole"),
         (htsim_cm, CM.replace("size 20", "size \u0663"), "write size and a whole number"),
@@ -232,7 +235,10 @@ HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
         (hpcc_flows, HPCC.replace("0.5", "0.5" + "0" * 30 + "1"), ":3: .*no whole number in ps"),
         (hpcc_flows, HPCC.replace("0.5", "1e-13"), ":3: .*start '1e-13' is no whole number in ps"),
         (flow_table, "src,dst,bytes\n0,1,10\n0,128,10\n", "row 2: there is no host 128"),
-        (flow_table, "flow,src,dst,bytes\n3,0,1,10\n-1,0,1,10\n", "row 2: an id of a flow is 0 or"),
+        (flow_table, "flow,src,dst,bytes\n3,0,1,10\n-1,0,1,10\n", "row 2: flow -1; an id of a flow"
+         " is 0 to 4611686018427387904"),
+        (flow_table, f"flow,src,dst,bytes\n3,0,1,10\n{2**62 + 1},0,1,10\n", "row 2: flow 4611686018"
+         "427387905; an id"),
         (flow_table, "src,dst\n0,1\n", "has no column 'bytes'"),
         (flow_table, "src,dst,bytes,when\n0,1,1,0\n", "column 'when' is not one of src, dst"),
         (flow_table, "src,dst,bytes\n0,1,ten\n", "bytes: row 1: 'ten' is not a whole number"),
@@ -256,13 +262,13 @@ def test_a_broken_file_is_refused_with_its_line(tmp_path, module, text, message)
     assert name in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("n", [2**53 + 1, 2**62 + 1, 2**63 - 1])
+@pytest.mark.parametrize("n", [2**53 + 1, 2**62 - 1, 2**62])
 @pytest.mark.parametrize("other", ["1.0", "1e3"])
 def test_a_large_number_keeps_its_last_digit_beside_one_with_decimals(tmp_path, n, other):
     # float64 holds whole numbers to 2^53; a column guessed to be float would round this one.
-    (tmp_path / "a.csv").write_text(f"src,dst,bytes\n0,1,{n}\n2,3,{other}\n")
+    (tmp_path / "a.csv").write_text(f"flow,src,dst,bytes\n{n},0,1,5\n{other},2,3,5\n")
 
-    assert read(flow_table, tmp_path, file="a.csv")["bytes"].tolist() == [n, int(float(other))]
+    assert read(flow_table, tmp_path, file="a.csv")["flow"].tolist() == [n, int(float(other))]
 
 
 @pytest.mark.parametrize(
@@ -363,3 +369,58 @@ def test_one_id_in_two_files_is_refused(tmp_path):
 
     with pytest.raises(SpecError, match="flow 2 is in two workloads"):
         input_tables(spec)
+
+
+SCENARIO = """\
+name: files
+topology: {type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}
+link: {rate: 100 Gb/s, delay: 500 ns}
+switch: {buffer: 8 MB}
+workload: {type: flow_table, file: a.csv}
+transport: {type: "ns3::RoceTransport"}
+stop: 20 ms
+"""
+#: 4294967294 packets of 4096 B.
+LARGEST = (2**32 - 2) * 4096
+
+
+@pytest.mark.parametrize(
+    "changes, most",
+    [
+        ({}, LARGEST),
+        ({"transport.attributes": {"MtuBytes": 1000}}, (2**32 - 2) * 1000),
+        ({"engine": "fluid"}, 2**53),
+    ],
+)
+@pytest.mark.parametrize(
+    "load, text, where",
+    [
+        (
+            {"type": "flow_table", "file": "a.csv"},
+            "src,dst,bytes\n0,1,10\n0,1,{}\n",
+            "a.csv: row 2",
+        ),
+        ({"type": "htsim_cm", "file": "a.csv"}, CM.replace("size 20", "size {}"), "a.csv:4"),
+        ({"type": "hpcc_flows", "file": "a.csv"}, HPCC.replace("20 0.5", "{} 0"), "a.csv:3"),
+        (
+            {"type": "trace", "format": "goal", "file": "a.csv"},
+            "num_ranks 2\nrank 0 {{\nsend {0}b to 1\n}}\nrank 1 {{\nrecv {0}b from 0\n}}\n",
+            "a.csv: rank 0 to 1",
+        ),
+    ],
+)
+def test_a_message_of_more_packets_than_there_are_numbers_is_refused(
+    tmp_path, changes, most, load, text, where
+):
+    sets = [("workload", load), *changes.items()]
+    scenario = parse_scenario(SCENARIO, str(tmp_path / "files.yaml"))
+    for size in (most, most + 1):
+        (tmp_path / "a.csv").write_text(text.format(size))
+        if size == most:
+            plan(scenario, sets=sets, typeids_file=TYPEIDS)
+            continue
+        with pytest.raises(SpecError) as caught:
+            plan(scenario, sets=sets, typeids_file=TYPEIDS)
+        said = f"{where}: {size} bytes; a message has 1 to {most} with its transport."
+        of_goal = f"a.csv:3: bytes '{size}': at most {2**53}."
+        assert (of_goal if most == 2**53 and "goal" in load.values() else said) in str(caught.value)

@@ -14,6 +14,7 @@ from pyorch.runs.remarks import remarks
 from pyorch.spec.scenario import parse_scenario
 from pyorch.spec.stored import checked
 from pyorch.training._protobuf import encoded, framed
+from pyorch.workload import trace as trace_workload
 
 TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
 SCENARIO = """\
@@ -253,6 +254,16 @@ def test_a_rank_without_a_file_and_a_file_cut_short_are_said_with_their_rank(fol
         planned(folder, **CHAKRA)
     (folder / "all.3.et").unlink()  # two ranks then, of one communicator
     assert len(np.unique(input_tables(planned(folder, **CHAKRA))["flows"]["src"])) == 2
+
+
+@pytest.mark.parametrize("placement", ["packed", "aligned"])
+def test_more_ranks_than_any_memory_holds_are_refused(folder, monkeypatch, placement):
+    found = trace_workload.graph_of(planned(folder).workload[0].params)
+    monkeypatch.setattr(
+        trace_workload, "graph_of", lambda params: found._replace(devices=99_999_999_999)
+    )
+    with pytest.raises(SpecError, match="99999999999 ranks placed like this need 99999999999"):
+        planned(folder, placement=placement)
 
 
 def test_a_delay_of_steps_is_of_messages_that_wait_for_others(folder):
