@@ -24,7 +24,7 @@ import numpy as np
 
 from pyorch import errors
 from pyorch.calls import checked
-from pyorch.errors import SimulationError
+from pyorch.errors import SimulationError, quoted
 from pyorch.reading import read_bytes
 from pyorch.simulate import loader
 from pyorch.writing import write_text
@@ -187,7 +187,7 @@ class Session:
         Raises
         ------
         SimulationError
-            There is no such host, or the start is over.
+            There is no such host, the message is too large, or the start is over.
 
         Examples
         --------
@@ -251,6 +251,7 @@ class Session:
         (True, 0, 0)
         """
         self._opened()
+        _callable("recv", then)
         label = src, dst, tag
         if here := self._here.get(label):
             then(here.popleft())
@@ -287,6 +288,7 @@ class Session:
         [0, 1]
         """
         self._opened()
+        _callable("on_delivered", then)
         if message is None:
             self._everyone.append(then)
         else:
@@ -318,6 +320,7 @@ class Session:
         ...     session.run()
         3000
         """
+        _callable("at", then)
         if _whole("time_ps", time_ps) < self._now_ps:
             raise SimulationError(f"Session.at: {time_ps} ps is over, it is {self._now_ps} ps.")
         heapq.heappush(self._timers, (time_ps, next(self._order), then))
@@ -492,8 +495,11 @@ class Session:
             raise SimulationError(f"{path}: line 1: the columns are not {', '.join(COLUMNS)}.")
         for row in self._rows(rows, path):
             passed_ps, start_ps, src, dst, size_bytes, transport = row
-            self.run(passed_ps)
-            self._transmit(src, dst, size_bytes, start_ps, transport)
+            try:
+                self.run(passed_ps)
+                self._transmit(src, dst, size_bytes, start_ps, transport)
+            except SimulationError as error:
+                raise SimulationError(f"{path}: line {rows.line_num}: {error}") from None
 
     @staticmethod
     def _rows(rows: "csv.DictReader[str]", path: Path | str) -> Iterator[list[int]]:
@@ -534,6 +540,12 @@ class Session:
         rows = self._engine.PyorchRows(self._handle, table.encode())
         values = self._engine.PyorchValues(self._handle, table.encode(), name.encode())
         return np.ctypeslib.as_array(values, (rows,)).copy() if rows else np.zeros(0, np.int64)
+
+
+def _callable(what: str, then: object) -> None:
+    """Refuse what is no function."""
+    if not callable(then):
+        raise SimulationError(f"Session.{what}: {quoted(then)} is no function that can be called.")
 
 
 def _whole(name: str, value: int) -> int:

@@ -45,7 +45,7 @@ def can_be_sent(flows: list[tuple[int, int, int, int]], n_hosts: int = N_HOSTS) 
     naive.need(flows, "no flow")
     for src, dst, size, start in flows:
         naive.need(0 <= src < n_hosts and 0 <= dst < n_hosts and src != dst, "hosts")
-        naive.need(size >= 1 and 0 <= start < STOP_PS, "size or start")
+        naive.need(1 <= size <= 2**53 and 0 <= start < STOP_PS, "size or start")
 
 
 def check_htsim_cm(data: bytes, folder: Path) -> bool:
@@ -122,7 +122,7 @@ def check_flow_table(data: bytes, folder: Path) -> bool:
         columns.setdefault("start_ps", [0] * len(columns["src"]))
         can_be_sent(rows_of(columns))
         ids = columns.get("flow", [])
-        naive.need(len(set(ids)) == len(ids) and all(i >= 0 for i in ids), "ids")
+        naive.need(len(set(ids)) == len(ids) and all(0 <= i <= 2**62 for i in ids), "ids")
         return columns
 
     return both(lambda: load_flows(flow_table, path), second, None)

@@ -71,7 +71,7 @@ def flow_table(draw):
     for number in range(draw.randint(1, 6)):
         src, dst = pair(draw, 128)
         cells = {"src": src, "dst": dst, "bytes": draw.choice(SIZES),
-                 "start_ps": draw.choice(TIMES), "flow": 2**62 + number}  # fmt: skip
+                 "start_ps": draw.choice(TIMES), "flow": 2**61 + number}  # fmt: skip
         rows.append(",".join(str(cells[name]) for name in names))
     return draw.choice(["\n", "\r\n"]).join([*rows, ""]).encode()
 

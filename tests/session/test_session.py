@@ -207,6 +207,10 @@ def test_other_workloads_are_background():
         (lambda s: s.send(0, 99, 1), "there is no node 99"),
         (lambda s: s.send(3, 3, 1), "from host 3 to itself"),
         (lambda s: s.send(0, 1, 0), "1 byte or more, not 0"),
+        (lambda s: s.send(0, 1, 2**62), "a message of 4611686018427387904 bytes has more than"),
+        (lambda s: s.on_delivered(3), "Session.on_delivered: '3' is no function"),
+        (lambda s: s.recv(0, 1, 7, None), "Session.recv: 'None' is no function"),
+        (lambda s: s.at(5, "print"), "Session.at: 'print' is no function"),
         (lambda s: s.send(0, 1, 1, transport=4), "there are 1 transports"),
         (lambda s: (s.advance(10), s.send(0, 1, 1, start_ps=9)), "9 ps is over"),
         (lambda s: s.send(0, 1, 1.5), "size_bytes: 1.5 is no whole number"),
@@ -230,7 +234,14 @@ def test_misuse_is_refused_in_one_line(call, says):
 
 def test_what_is_refused_leaves_nothing_behind():
     ends = []
-    for refused in ({}, {"transport": 4}, {"dst": 16}, {"dst": 99}, {"start_ps": 0}):
+    for refused in (
+        {},
+        {"size_bytes": 2**62},
+        {"transport": 4},
+        {"dst": 16},
+        {"dst": 99},
+        {"start_ps": 0},
+    ):
         with pyorch.Session(SCENARIO) as session:
             session.advance(10)
             if refused:
@@ -301,6 +312,14 @@ def test_a_session_is_no_run(tmp_path):
         pyorch.run(SCENARIO, out=tmp_path / "run")
 
 
+def test_a_message_of_a_file_that_cannot_be_sent_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "sent.csv"
+    path.write_text("passed_ps,start_ps,src,dst,bytes,transport\n0,0,0,1,9,0\n0,0,0,16,9,0\n")
+    with pyorch.Session(SCENARIO) as session, pytest.raises(SimulationError) as refused:
+        session.replay(path)
+    assert str(refused.value).startswith(f"{path}: line 3: Session.send: ")
+
+
 def test_a_file_that_is_no_saved_session_is_refused(tmp_path):
     path = tmp_path / "sent.csv"
     head = "passed_ps,start_ps,src,dst,bytes,transport"
@@ -350,6 +369,17 @@ def test_a_program_in_c_gets_the_same_times(program, tmp_path):
             session.advance()
         ends = session.flows()["receiver_end_ps"]
     assert np.array_equal(ends, [int(line.split()[0]) for line in done.stdout.splitlines()])
+
+
+def test_a_program_in_c_says_that_a_message_does_not_arrive(program, tmp_path):
+    path = tmp_path / "session.txt"
+    given = {"scenario": SCENARIO | {"stop": "1 us"}, "scale": "laptop"}
+    path.write_text(session_file.text_of(session_file.chosen(given)))
+    done = subprocess.run(
+        [program[0], path, "0", "5", "300000", "4"], env=program[1], capture_output=True, text=True
+    )
+    said = (1, "", "message 0 does not arrive before the stop\n")
+    assert (done.returncode, done.stdout, done.stderr) == said
 
 
 @pytest.mark.parametrize(

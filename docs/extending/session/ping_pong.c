@@ -41,7 +41,11 @@ main(int argc, char* argv[])
     {
         const int64_t startPs = PyorchNowPs(session);
         Checked(PyorchSend(session, hosts[i % 2], hosts[(i + 1) % 2], bytes, startPs, 0));
-        Checked(PyorchAdvance(session, PYORCH_FOREVER_PS));
+        if (Checked(PyorchAdvance(session, PYORCH_FOREVER_PS)) == PYORCH_NOTHING)
+        {
+            fprintf(stderr, "message %" PRId64 " does not arrive before the stop\n", i);
+            return 1;
+        }
         printf("%" PRId64 " ps\n", PyorchNowPs(session));
     }
     PyorchClose(session);

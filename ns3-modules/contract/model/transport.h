@@ -35,6 +35,9 @@ struct WireProfile
     uint32_t firstHeaderBytes; ///< More in the first packet of a message [byte]
     uint32_t ackBytes;         ///< Acknowledgement frame [byte]
     uint32_t ackInterval;      ///< In-order packets per acknowledgement
+
+    /// Of a message: their numbers are 32 bits, one is "none"
+    static constexpr uint64_t MAX_PACKETS = 0xfffffffe;
 };
 
 /// How far a message has come at its source.

@@ -194,6 +194,7 @@ EventEngine::Append(FabricTables& tables)
     for (const auto& row : tables.flows)
     {
         CheckTransport(row.id, row.transport, m_nic.Traits().size());
+        CheckBytes(row.id, row.bytes, m_nic.Traits()[row.transport]);
     }
     const uint32_t first = m_state.messages.Append(tables, m_state.EngineNowPs());
     m_nic.GiveEnds(first);

@@ -269,6 +269,17 @@ CheckTransport(int64_t flow, int64_t transport, size_t transports)
 }
 
 void
+CheckBytes(int64_t flow, uint64_t bytes, const Transport::Traits& traits)
+{
+    const uint32_t mtuBytes = traits.wire.mtuBytes;
+    const bool isCounted = !traits.usesStockEvents && mtuBytes > 0;
+    NS_ABORT_MSG_IF(isCounted && bytes > mtuBytes * WireProfile::MAX_PACKETS,
+                    "flows: flow " << flow << ": a message of " << bytes << " bytes has more than "
+                                   << WireProfile::MAX_PACKETS << " packets of MtuBytes = "
+                                   << mtuBytes << "; make MtuBytes larger or the message smaller");
+}
+
+void
 Nic::Build(const std::vector<ObjectFactory>& transports,
            bool isAlone,
            std::vector<Ptr<Object>>& owned)
@@ -295,6 +306,11 @@ Nic::Build(const std::vector<ObjectFactory>& transports,
         const Transport::Traits& traits = m_traits.emplace_back(sample->GetTraits());
         order.emplace_back(-int{traits.dataPriority}, transport);
         acknowledged.push_back(traits.isAcknowledged);
+    }
+    for (uint32_t i = 0; i < m_state.messages.Size(); i++)
+    {
+        const Message& message = m_state.messages[i];
+        CheckBytes(message.id, message.bytes, m_traits[message.transport]);
     }
     std::sort(order.begin(), order.end());
     for (uint32_t host = 0; host < m_state.network.hosts.size(); host++)

@@ -236,6 +236,9 @@ Nic::Receive(PortId portId, const Port& port, FrameId frameId)
 /// Abort if a flow names a transport that there is not.
 void CheckTransport(int64_t flow, int64_t transport, size_t transports);
 
+/// Abort if a flow has more packets than its transport can count.
+void CheckBytes(int64_t flow, uint64_t bytes, const Transport::Traits& traits);
+
 } // namespace fabric
 } // namespace ns3
 

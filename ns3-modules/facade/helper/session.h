@@ -39,7 +39,7 @@ extern "C"
     /**
      * Send a message.
      * @param src, dst node ids of two hosts
-     * @param bytes payload, at least 1
+     * @param bytes payload, at least 1, and no more packets than the transport counts
      * @param startPs now or later; a recorded message may start 1 ps before PyorchPassedPs [ps]
      * @param transport index of the transport
      * @return its id, larger than that of the message before; or PYORCH_FAILED

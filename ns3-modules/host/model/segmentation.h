@@ -4,6 +4,7 @@
 #define HOST_SEGMENTATION_H
 
 #include "ns3/frame.h"
+#include "ns3/transport.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +24,7 @@ struct Segmentation
     uint32_t headerBytes{0};      ///< Of each data packet [byte]
     uint32_t firstHeaderBytes{0}; ///< More in packet 0 [byte]
 
-    static constexpr uint64_t MAX_PACKETS = 0xfffffffe; ///< Numbers are 32 bits, one is "none"
+    static constexpr uint64_t MAX_PACKETS = WireProfile::MAX_PACKETS;
 
     /// @return number of packets of a message; aborts if that is more than MAX_PACKETS
     uint32_t Packets(uint64_t bytes) const
