@@ -83,6 +83,11 @@ class _Reader:
         labels: dict[str, int] = {}
         for number, line in lines:
             if inside and (found := _OPERATION.fullmatch(line)):
+                if found[1] in labels:
+                    raise FieldError(
+                        key, f"{where}:{number}: label {quoted(found[1])} stands twice in rank"
+                        f" {rank}. Give each operation its own.",
+                    )  # fmt: skip
                 if found[1]:
                     labels[found[1]] = len(operations)
                 self._add(found, rank, number)

@@ -105,7 +105,7 @@ def read(data):
             (waits if row[1] == "requires" else starts).append((labels[row[0]], labels[row[2]]))
         else:
             if len(row) > 1 and row[1] == ":":
-                need(is_label(row[0]), "label")
+                need(is_label(row[0]) and row[0] not in labels, "label")
                 labels[row[0]], row = len(tasks), row[2:]
             tasks.append(operation(row, rank, ranks))
     need(not inside and rank + 1 == ranks, "cut short")

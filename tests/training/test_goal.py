@@ -143,6 +143,10 @@ MISTAKES = {
     "no end": ("num_ranks 1\nrank 0 {\ncalc 1\n", "x.goal: ends inside rank 0: the file is cut"),
     "ranks out of order": ("num_ranks 2\nrank 1 {\n}\n", "x.goal:2: rank 1; ranks follow"),
     "a word that is none": ("num_ranks 1\nrank 0 {\nclac 1\n}\n", "x.goal:3: 'clac 1' is no line"),
+    "a label that is there twice": (
+        "num_ranks 2\nrank 0 {\na: calc 1\n}\nrank 1 {\na: calc 1\nb: calc 1\na: calc 5\n}\n",
+        "x.goal:8: label 'a' stands twice in rank 1.",
+    ),
     "a label that is not there": (
         "num_ranks 1\nrank 0 {\na: calc 1\na requires b\n}\n", "x.goal:4: there is no label b",
     ),
