@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from pyorch import plugins
 from pyorch.collective._graph import Call, Graph, UnequalPartsError
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import FileRef
@@ -15,6 +16,8 @@ from pyorch.training.graph import TaskGraph
 
 #: The module of `pyorch.collective` that does an operation, and its parameters.
 Algorithm = Callable[[str], tuple[Any, Any]]
+#: Algorithms that do their operations among any number of ranks.
+_ANY_RANKS = ("ring", "direct")
 
 
 class Trace(NamedTuple):
@@ -98,7 +101,8 @@ class Padded:
         try:
             return self._in_equal_parts(call, times, *chosen)
         except FieldError as error:
-            raise FieldError(self._key, f"{where or self._where}: {error}") from None
+            message = _with_algorithm(call.operation, error)
+            raise FieldError(self._key, f"{where or self._where}: {message}") from None
 
     def _in_equal_parts(self, call: Call, times: int, module: Any, params: Any) -> Graph:
         """Return the messages of the operation, or of the least larger one that has equal parts."""
@@ -138,3 +142,12 @@ class Padded:
                 f"{len(self._more_bytes)} operations are made larger, by at most"
                 f" {max(self._more_bytes)} B, so that ranks have equal parts"
             )
+
+
+def _with_algorithm(operation: str, error: FieldError) -> str:
+    """Return what is wrong; if it is the number of ranks, which a file decides, what does any."""
+    for name in _ANY_RANKS * (error.field == "ranks"):
+        if operation in plugins.load("pyorch.collective", name).OPERATIONS:
+            wrong = str(error).partition(". ")[0]
+            return f"{operation}: {wrong}. Write algorithms: {{{operation}: {name}}}."
+    return str(error)

@@ -256,6 +256,27 @@ def test_a_rank_without_a_file_and_a_file_cut_short_are_said_with_their_rank(fol
     assert len(np.unique(input_tables(planned(folder, **CHAKRA))["flows"]["src"])) == 2
 
 
+@pytest.mark.parametrize(
+    "comm_type, chosen, message",
+    [
+        (3, {}, "node 1: gather: 3 is no power of two. Write algorithms: {gather: direct}."),
+        (
+            0, {"algorithms": {"all_reduce": "halving_doubling"}},
+            "node 1: all_reduce: 3 is no power of two. Write algorithms: {all_reduce: ring}.",
+        ),
+    ],
+)  # fmt: skip
+def test_an_algorithm_that_does_any_number_of_ranks_is_named(folder, comm_type, chosen, message):
+    (folder / "all.3.et").unlink()
+    for rank in range(3):
+        whole = trace(node(1, 7, comm_type=comm_type, comm_size=3000))
+        (folder / f"all.{rank}.et").write_bytes(whole)
+    with pytest.raises(SpecError) as caught:
+        planned(folder, **CHAKRA, **chosen)
+    assert message in str(caught.value)
+    planned(folder, **CHAKRA, algorithms={"gather": "direct", "all_reduce": "ring"})
+
+
 @pytest.mark.parametrize("placement", ["packed", "aligned"])
 def test_more_ranks_than_any_memory_holds_are_refused(folder, monkeypatch, placement):
     found = trace_workload.graph_of(planned(folder).workload[0].params)
