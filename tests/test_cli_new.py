@@ -98,6 +98,39 @@ def test_the_command_names_every_kind_and_what_to_do_next(monkeypatch, root):
     assert "link: {loss_model: {type: ns3::SlowStartLoss}}" in told
 
 
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Make this folder a study that has nothing yet."""
+    (tmp_path / "ns3-modules").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pyorch.trust.grant", lambda study: None)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("collective", "ring", "one of pyorch or a package has this name. Choose another one."),
+        ("metric", "slowdown", "one of pyorch or a package has this name. Choose another one."),
+        ("transport", "roce", "pyorch has a module of this name. Choose another name."),
+    ],
+)
+def test_a_study_gives_no_name_that_pyorch_has(kind, name, message, study):
+    with pytest.raises(PluginError, match=f"^{kind} '{name}': {message}$"):
+        write(kind, name)
+    assert files_of(study) == []
+
+
+def test_what_is_written_elsewhere_is_named_with_its_folder(monkeypatch, root, tmp_path_factory):
+    monkeypatch.setattr(write, "__defaults__", (root,))
+    path = root / "pyorch" / "workload" / "slow_start.py"
+    for folder in (tmp_path_factory.mktemp("elsewhere"), root.parent):
+        monkeypatch.chdir(folder)
+        told = CliRunner().invoke(new.app, ["workload", "slow_start"]).output.splitlines()[0]
+        assert told == str(path.relative_to(folder) if folder == root.parent else path)
+        path.unlink()
+
+
 @pytest.mark.parametrize(("name", "nearest"), [("SlowStart", "slow_start"), ("a-b", "a_b")])
 def test_a_file_has_a_name_that_python_can_import(name, nearest, root):
     with pytest.raises(PluginError, match=f"^topology '{name}': .*'{nearest}'.$"):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a kind and a name, writes the files of a plug-in that works as it is."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pyorch import built
 from pyorch.cli.help import PLAIN
 from pyorch.scaffold import KINDS, write
 from pyorch.scaffold.kinds import Kind, Module
@@ -21,7 +21,9 @@ def _add(kind: Kind) -> None:
     @app.command(kind.name, help=kind.help)
     def new(name: Annotated[str, typer.Argument(help=f"For example '{example}'.")]) -> None:
         for path in write(kind.name, name):
-            typer.echo(built.shown(path))
+            # Outside a study it may be another folder than this one.
+            is_here = path.is_relative_to(Path.cwd())
+            typer.echo(path.relative_to(Path.cwd()) if is_here else path)
         for i, line in enumerate(next_steps(kind.name, name)):
             typer.echo(f"{'      ' if i else 'Next: '}{line}")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from pyorch import built
+from pyorch import built, plugins
 from pyorch.errors import PluginError, quoted
-from pyorch.scaffold.kinds import Kind, Module
+from pyorch.scaffold.kinds import File, Module
 from pyorch.spec.limits import LONGEST_NAME
 
 #: Targets and folders of the build that are no modules.
@@ -35,7 +35,7 @@ def stem(kind: Module, name: str) -> str:
     return name if name.endswith(f"-{suffix}") else f"{name}-{suffix}"
 
 
-def check_file(kind: Kind, name: str, path: Path) -> None:
+def check_file(kind: File, name: str, path: Path) -> None:
     """Raise PluginError unless a plug-in that is a file may be called so."""
     where = f"{kind.name} {quoted(name)}:"
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or len(name) > LONGEST_NAME:
@@ -47,10 +47,14 @@ def check_file(kind: Kind, name: str, path: Path) -> None:
         raise PluginError(
             f"{where} {built.shown(path)} exists already. Choose another name, or remove the file."
         )
+    group = kind.path.split("/")[1] if kind.path.startswith("pyorch/") else ""
+    if group in plugins.KINDS and name in plugins.names(f"pyorch.{group}"):
+        raise PluginError(f"{where} one of pyorch or a package has this name. Choose another one.")
 
 
-def check_module(kind: Module, name: str, modules: list[Path]) -> None:
-    """Raise PluginError unless a module may be called so beside those of some folders."""
+def check_module(kind: Module, name: str, own: Path, others: list[Path]) -> None:
+    """Raise PluginError unless a module may be called so in a folder, beside those of others."""
+    modules = [own, *others]
     where = f"{kind.name} {quoted(name)}:"
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > LONGEST_NAME:
         raise PluginError(
@@ -58,11 +62,13 @@ def check_module(kind: Module, name: str, modules: list[Path]) -> None:
             f" lower-case letters and digits, words joined by -, for example"
             f" '{_nearest(name, '-')}'."
         )
-    if taken := next((folder / name for folder in modules if (folder / name).exists()), None):
+    if (own / name).exists():
         raise PluginError(
-            f"{where} {built.shown(taken)} exists already. Choose another name, or"
+            f"{where} {built.shown(own / name)} exists already. Choose another name, or"
             " remove the folder."
         )
+    if any((folder / name).exists() for folder in others):
+        raise PluginError(f"{where} pyorch has a module of this name. Choose another name.")
     if name in _TAKEN or name.endswith("-test") or name in _stock_modules():
         raise PluginError(
             f"{where} a module of ns-3 or a part of the build has this name. Choose another one."

@@ -67,7 +67,7 @@ def next_steps(kind: str, name: str) -> list[str]:
 
 def _write_module(kind: Module, name: str, root: Path) -> list[Path]:
     modules = root / "ns3-modules"
-    names.check_module(kind, name, [modules, *_others(root)])
+    names.check_module(kind, name, modules, _others(root))
     stem = names.stem(kind, name)
     values = {
         "name": name,

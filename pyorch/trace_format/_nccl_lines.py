@@ -5,6 +5,7 @@ Source: NVIDIA/nccl 2.4 to 2.30, src/init.cc and src/enqueue.cc, and ROCm/rccl, 
 code.
 """
 
+import codecs
 import re
 import sys
 from collections import Counter
@@ -18,6 +19,7 @@ from pyorch.spec.limits import MOST_NODES
 from pyorch.trace_format._nccl_calls import P2P, TYPE_BYTES, Calls, Member, Operation
 
 _LONGEST_LINE = 4096
+_GZIP = b"\x1f\x8b"
 _MARKS = (b": opCount ", b" - Init COMPLETE")
 _FROM = rb"(?P<before>.*?)(?P<host>[^\s:\[\]()<>]+):(?P<pid>\d+):\d+ \[(?P<gpu>-?\d+)\](?: \d+)? "
 _OPERATION = re.compile(
@@ -75,7 +77,7 @@ class Log(Calls):
         live: dict[tuple[Process, bytes], int] = {}
         turns: Counter[tuple[Any, ...]] = Counter()
         timed = False
-        for at, line in _marked(stream):
+        for at, line in _marked(self._texts(stream)):
             if len(line) > _LONGEST_LINE:
                 raise self.error(at, f"a line of more than {_LONGEST_LINE} characters.")
             if _MARKS[1] in line:
@@ -101,6 +103,17 @@ class Log(Calls):
             self.said.append(f"not used of communicators: {names}")
         if timed:
             self.said.append("times of lines are not used: they are those of calls on the host")
+
+    def _texts(self, stream: BinaryIO) -> Iterator[bytes]:
+        """Yield pieces of the log; refuse one that is packed, or has other bytes for its text."""
+        its = blocks(stream, _LONGEST_LINE)
+        first = next(its, b"")
+        if first.startswith(_GZIP):
+            raise self.refused("is packed with gzip. Unpack it.")
+        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise self.refused("is a text in UTF-16. Write it in UTF-8.")
+        yield first.removeprefix(codecs.BOM_UTF8)
+        yield from its
 
     def _initialised(
         self, line: bytes, at: int, live: dict[tuple[Process, bytes], int], turns: Counter
@@ -196,10 +209,10 @@ class Log(Calls):
             raise self.refused(f"a globalrank is none of {ranks} ranks.")
 
 
-def _marked(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _marked(texts: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield number and content of each line that may be of NCCL's operations."""
     number = 1
-    for block in blocks(stream, _LONGEST_LINE):
+    for block in texts:
         places = [block.find(mark) for mark in _MARKS]
         begin = 0
         while found := [place for place in places if place >= 0]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Logs of NCCL: public lines by their counts, order and times by hand, and what is refused."""
 
+import gzip
 import hashlib
 
 import numpy as np
@@ -39,7 +40,11 @@ def algorithm(operation):
 
 
 def read(text, folder, step_ps=0):
-    path, data = folder / "nccl.log", text.encode()
+    return read_bytes(text.encode(), folder, step_ps)
+
+
+def read_bytes(data, folder, step_ps=0):
+    path = folder / "nccl.log"
     path.write_bytes(data)
     file = {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
     found = nccl_log.read(Asked((file,), algorithm, step_ps=step_ps))
@@ -231,6 +236,18 @@ def test_what_is_wrong_is_said_with_its_line(lines, message, tmp_path):
     with pytest.raises(FieldError, match=message) as refused:
         read(log(*lines), tmp_path)
     assert "\n" not in str(refused.value)
+
+
+def test_a_log_may_begin_with_a_mark_of_utf_8_and_is_no_other_file(tmp_path):
+    lines = log(*TWO, *both("AllGather", 10)).encode()
+    plain, marked = (read_bytes(mark + lines, tmp_path) for mark in (b"", b"\xef\xbb\xbf"))
+    assert sent(marked.graph) == sent(plain.graph)
+    with pytest.raises(FieldError, match="nccl.log: is packed with gzip. Unpack it."):
+        read_bytes(gzip.compress(lines), tmp_path)
+    for code in ("utf-16", "utf-16-be"):
+        mark = "\ufeff" * code.endswith("be")
+        with pytest.raises(FieldError, match="nccl.log: is a text in UTF-16. Write it in UTF-8."):
+            read_bytes((mark + lines.decode()).encode(code), tmp_path)
 
 
 def test_ranks_that_would_wait_for_each_other_for_ever_are_refused(tmp_path):
