@@ -103,7 +103,7 @@ def test_a_new_plug_in_is_written_into_the_study_and_works_there(study):
         assert said.startswith(("ns3-modules/", "scenarios/"))
     call(study, "pyorch", "new", "figure", "drum")
     taken = call(study, "pyorch", "new", "queue", "roce", status=1)
-    assert taken.startswith("queue 'roce': ns3-modules/roce exists already.")
+    assert taken.startswith("queue 'roce': pyorch has a module of this name.")
     assert sorted((ROOT / "ns3-modules").iterdir()) == before
 
     call(study, "pyorch.simulate.build", "test-runner")
