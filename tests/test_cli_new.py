@@ -110,8 +110,8 @@ def study(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("kind", "name", "message"),
     [
-        ("collective", "ring", "one of pyorch or a package has this name. Choose another one."),
-        ("metric", "slowdown", "one of pyorch or a package has this name. Choose another one."),
+        ("collective", "ring", "pyorch or a package has one of this name. Choose another name."),
+        ("metric", "slowdown", "pyorch or a package has one of this name. Choose another name."),
         ("transport", "roce", "pyorch has a module of this name. Choose another name."),
     ],
 )

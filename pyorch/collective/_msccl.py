@@ -90,15 +90,16 @@ def read(file: FileRef) -> Program:
         raise FieldError(KEY, f"{where}: more than {_MOST_STEPS} steps.")
     chunks = known.number(root, "nchunksperloop", "algo", 1, _MOST_CHUNKS)
     _check_most(where, {"chunks of all ranks": (ranks * chunks, _MOST_HELD)})
-    in_place = root.get("inplace") == "1"
-    blocks = [dict(known.blocks(gpus[rank], rank, ranks, in_place)) for rank in range(ranks)]
+    if (in_place := root.get("inplace", "0")) not in ("0", "1"):
+        raise FieldError(KEY, f"{where}: algo: inplace {quoted(in_place)} is neither 0 nor 1.")
+    blocks = [dict(known.blocks(gpus[rank], rank, ranks, in_place == "1")) for rank in range(ranks)]
     steps = [step for own in blocks for block in own.values() for step in block.steps]
     _check_most(where, {
         "chunks in all steps": (sum(step.count for step in steps), _MOST_MOVED),
         "messages": (sum("s" in step.does for step in steps), _MOST_SENDS),
     })  # fmt: skip
     return Program(
-        root.get("name", ""), OPERATIONS[operation], chunks, in_place, blocks,
+        root.get("name", ""), OPERATIONS[operation], chunks, in_place == "1", blocks,
         unused_of(root, _USED),
     )  # fmt: skip
 

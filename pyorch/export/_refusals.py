@@ -16,7 +16,7 @@ def refuse_if(holds: bool, what: str, advice: str) -> None:
         raise SpecError(f"{what}. {advice}")
 
 
-def refuse_common(tables: Tables, name: str) -> None:
+def _refuse_common(tables: Tables, name: str) -> None:
     """Raise SpecError for what no format has: links that fail, bit errors, batches of requests."""
     refuse_if(
         "requests" in tables, f"workload: serving makes its messages as a run goes on, and files"
@@ -32,8 +32,9 @@ def refuse_common(tables: Tables, name: str) -> None:
     )  # fmt: skip
 
 
-def refuse_parts(spec: Spec, name: str) -> None:
-    """Raise SpecError for parts of links and switches that no file of a network has."""
+def refuse_network(spec: Spec, tables: Tables, name: str) -> None:
+    """Raise SpecError for what no file of a network has: also parts of links and switches."""
+    _refuse_common(tables, name)
     models = {"link": spec.link.loss_model}
     models |= {f"link.classes.{i}": part.loss_model for i, part in enumerate(spec.link.classes)}
     for where, model in models.items():
@@ -49,8 +50,9 @@ def refuse_parts(spec: Spec, name: str) -> None:
         )
 
 
-def refuse_silence(tables: Tables, name: str) -> None:
-    """Raise SpecError if nothing is sent that is known before a run."""
+def refuse_messages(tables: Tables, name: str) -> None:
+    """Raise SpecError for what no file of messages has: also if none is known before a run."""
+    _refuse_common(tables, name)
     refuse_if(
         not len(tables["flows"]["flow"]) and not len(tables.get("tasks", {}).get("task", ())),
         f"workload: no message is known before the run, and files of {name} hold such messages",

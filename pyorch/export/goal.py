@@ -8,7 +8,7 @@ ids. Nothing of the network is written.
 import numpy as np
 
 from pyorch.errors import SpecError
-from pyorch.export._refusals import Tables, refuse_common, refuse_silence
+from pyorch.export._refusals import Tables, refuse_messages
 from pyorch.spec.resolved import Spec
 from pyorch.training import goal, goal_binary
 from pyorch.training.graph import COMPUTE, TaskGraph
@@ -43,8 +43,7 @@ def remarks(tables: Tables) -> list[str]:
 
 def task_graph(tables: Tables, name: str) -> TaskGraph:
     """Return the graph that the tables hold."""
-    refuse_common(tables, name)
-    refuse_silence(tables, name)
+    refuse_messages(tables, name)
     try:
         return graph_of(tables)[0]
     except ValueError as error:
@@ -56,8 +55,8 @@ def later(tables: Tables, name: str) -> list[str]:
     if not (start_ps := int(min(tables["flows"]["start_ps"], default=0))):
         return []
     return [
-        f"{name} begins at 0, so all is {format_exact(start_ps, TIME)} earlier there: messages of"
-        " this run do not begin before."
+        f"{name} begins at 0, so all is {format_exact(start_ps, TIME)} earlier there than in this"
+        " run, whose messages begin then."
     ]
 
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from pyorch.export._refusals import (
     Tables,
-    refuse_common,
     refuse_difference,
     refuse_if,
-    refuse_parts,
-    refuse_silence,
+    refuse_messages,
+    refuse_network,
 )
 from pyorch.spec.resolved import Spec, Typed
 from pyorch.topology import _graph, _hpcc
@@ -39,9 +38,8 @@ def files(spec: Spec, tables: Tables) -> dict[str, str]:
     SpecError
         Something of the network or of its flows that HPCC cannot be told.
     """
-    refuse_common(tables, NAME)
-    refuse_parts(spec, NAME)
-    refuse_silence(tables, NAME)
+    refuse_network(spec, tables, NAME)
+    refuse_messages(tables, NAME)
     refuse_if(
         spec.switch.processing_delay_ps > 0,
         f"switch.processing_delay: {NAME} has none",

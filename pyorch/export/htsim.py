@@ -11,11 +11,10 @@ import numpy as np
 
 from pyorch.export._refusals import (
     Tables,
-    refuse_common,
     refuse_difference,
     refuse_if,
-    refuse_parts,
-    refuse_silence,
+    refuse_messages,
+    refuse_network,
 )
 from pyorch.spec.resolved import Spec
 from pyorch.topology import _htsim
@@ -42,9 +41,8 @@ def files(spec: Spec, tables: Tables) -> dict[str, str]:
     SpecError
         Something of the network or of its flows that htsim cannot be told.
     """
-    refuse_common(tables, NAME)
-    refuse_parts(spec, NAME)
-    refuse_silence(tables, NAME)
+    refuse_network(spec, tables, NAME)
+    refuse_messages(tables, NAME)
     refuse_if(
         bool(np.any(tables["links"]["loss_ratio"])), f"link.loss: files of {NAME} have no losses",
         "Leave it out.",

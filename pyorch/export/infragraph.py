@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 
 from pyorch.errors import SpecError
-from pyorch.export._refusals import (
-    Tables,
-    refuse_common,
-    refuse_difference,
-    refuse_if,
-    refuse_parts,
-)
+from pyorch.export._refusals import Tables, refuse_difference, refuse_if, refuse_network
 from pyorch.spec.parts import REACHES
 from pyorch.spec.resolved import Spec
 from pyorch.topology import _infragraph_devices as devices
@@ -47,8 +41,7 @@ def files(spec: Spec, tables: Tables) -> dict[str, str]:
     SpecError
         Something of the network that InfraGraph cannot be told.
     """
-    refuse_common(tables, NAME)
-    refuse_parts(spec, NAME)
+    refuse_network(spec, tables, NAME)
     nodes, links = tables["nodes"], tables["links"]
     refuse_if(bool(np.any(links["loss_ratio"])), f"link.loss_ratio: {NAME} has none", "Make it 0.")
     refuse_if(

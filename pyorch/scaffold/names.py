@@ -49,7 +49,7 @@ def check_file(kind: File, name: str, path: Path) -> None:
         )
     group = kind.path.split("/")[1] if kind.path.startswith("pyorch/") else ""
     if group in plugins.KINDS and name in plugins.names(f"pyorch.{group}"):
-        raise PluginError(f"{where} one of pyorch or a package has this name. Choose another one.")
+        raise PluginError(f"{where} pyorch or a package has one of this name. Choose another name.")
 
 
 def check_module(kind: Module, name: str, own: Path, others: list[Path]) -> None:

@@ -247,6 +247,7 @@ MISTAKES = {
         "step 0: dstoff 2 and cnt 1 reach beyond the 2 chunks of buffer s.",
     ),
     "no size of a buffer": (GOOD.replace('s_chunks="9"', "", 1), "gpu 0: s_chunks 'None' is no"),
+    "no yes or no": (GOOD.replace('inplace="1"', 'inplace="yes"'), "inplace 'yes' is neither 0"),
     "a step twice": (GOOD.replace('s="1"', 's="0"', 1), "gpu 0, tb 0: step 0 stands twice."),
     "no step of this number": (GOOD.replace('s="4"', 's="5"', 1), "s '5' is no whole number, 0 to"),
     "unequal parts": (algo("alltoall", 1, [[], []], in_place=0), "1 chunks are not equal parts"),

@@ -149,7 +149,7 @@ Conga::OnDeparture(PortId egress, FrameId id, uint64_t)
     m_rates[egress].Add(frame.bytes + m_context->FramingBytes(), m_context->NowPs(), m_clock);
     uint32_t& word = m_context->Note(id).switchWord;
     auto header = std::bit_cast<Header>(word);
-    // A spine, or a leaf over which a spine goes whose own link to the destination's is cut.
+    // A spine; or a leaf that forwards for one which has lost its link to the leaf of dst.
     if (!m_network.IsLeaf(port.node) || header.isSet)
     {
         header.congestion = std::max<uint32_t>(header.congestion, CongestionOf(egress));

@@ -97,7 +97,7 @@ ConWeave::OnArrival(uint32_t node, PortId ingress, FrameId id)
     const Frame& frame = m_context->GetFrame(id);
     if (m_network.IsUplink(ingress))
     {
-        // A spine whose link to a leaf is cut goes over another leaf, which is not concerned.
+        // A spine that has lost its link to the leaf of dst sends over others, which forward.
         return m_network.LeafOf(frame.dst) == node ? Receive(node, id) : Action::FORWARD;
     }
     const auto uplinks = m_network.UplinksTo(node, frame.dst);
