@@ -14,8 +14,11 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import pandas as pd
+
 import pyorch
 from pyorch import figures
+from pyorch.figures import provenance
 from pyorch.figures.command import drawn
 from pyorch.look import packed
 from pyorch.runs.choose import choose
@@ -67,6 +70,20 @@ def draw(name: str, width: str = "page", scale: str = "laptop") -> tuple:
     return figure, data, " ".join(script["__doc__"].split()) + said + "\n"
 
 
+def made(name: str, scale: str = "laptop") -> pd.DataFrame:
+    """Return which runs the figure of a scenario shows, what made them, and what they cost."""
+    rows = [
+        {
+            **{key: getattr(run, key) for key in provenance.RUN if key != "run"},
+            "run": run.id,
+            **provenance.made_by(run.provenance),
+        }
+        for runs in runs_of(name, scale).values()
+        for run in runs
+    ]
+    return pd.DataFrame(rows, columns=list(provenance.COLUMNS))
+
+
 def look(name: str) -> bytes:
     """Return what the page of the runs of a scenario shows."""
     place = place_of(name)
@@ -84,9 +101,13 @@ def main(words: list[str]) -> None:
     """Draw the figures of these scenarios, or of these folders."""
     for name in [name for word in words for name in NAMES.get(word, [word])]:
         scenario = name.removesuffix(PAPER)
-        figure, data, caption = draw(scenario, scale="laptop" if scenario == name else "paper")
+        scale = "laptop" if scenario == name else "paper"
+        figure, data, caption = draw(scenario, scale=scale)
         folder = place_of(scenario) / "figures"
         figures.save(figure, name, data, folder, caption)
+        made(scenario, scale).to_csv(
+            folder / f"{name}.provenance.csv", index=False, lineterminator="\n"
+        )
         for suffix in ("pdf", "svg"):  # the pages show the PNG
             (folder / f"{name}.{suffix}").unlink()
         if name in LOOKS:
