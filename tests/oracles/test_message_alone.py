@@ -114,6 +114,49 @@ SPREAD = {
     "two planes": planes(2),
     "four planes": planes(4),
 }
+CABLES_PS = [500_000, 1_000_000, 1_500_000, 2_000_000]
+
+
+def unequal(cables_ps):
+    """Return two hosts below leaves between which each spine has cables of a length of its own.
+
+    The path is the longest one.
+    """
+
+    def make():
+        network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1)])
+        network.switches += [(20 + spine, 2) for spine in range(len(cables_ps))]
+        for host, leaf in (0, 10), (1, 11):
+            network.link(host, leaf, RATE, DELAY_PS)
+            for spine, delay_ps in enumerate(cables_ps):
+                network.link(leaf, 20 + spine, RATE, delay_ps)
+        return network
+
+    return Case(make, 1, [RATE] * 4, [DELAY_PS, max(cables_ps), max(cables_ps), DELAY_PS])
+
+
+def unequal_planes(cables_ps):
+    """Return two hosts with a port in each plane, all cables of which have one length."""
+
+    def make():
+        network, part_bps = Network(hosts=[0, 1]), RATE // len(cables_ps)
+        for plane, delay_ps in enumerate(cables_ps):
+            network.switches.append((10 + plane, 1))
+            for host in network.hosts:
+                network.link(host, 10 + plane, part_bps, delay_ps)
+        return network
+
+    planes = len(cables_ps)
+    return Case(make, 1, [RATE // planes] * 2, [max(cables_ps)] * 2, planes)
+
+
+#: Paths differ in length. Windows are made before a packet has found out by how much.
+UNEQUAL = {
+    "shortest path first": unequal(CABLES_PS),
+    "longest path first": unequal(CABLES_PS[::-1]),
+    "shortest plane first": unequal_planes(CABLES_PS),
+    "longest plane first": unequal_planes(CABLES_PS[::-1]),
+}
 UEC, ROCE = "ns3::UecTransport", "ns3::RoceTransport"
 NSCC, BOTH = "ns3::Nscc", "ns3::Nscc[IgnoresLastHopTrims=true]"
 
@@ -267,6 +310,29 @@ def test_a_message_alone_uses_the_paths_that_it_may(name, network):
             more_ps += math.floor(part) * WIRE * byte_ps(case.planes * case.rates_bps[0])
         most = most_ps(case, name, least) if name in SLOWER else least
         assert least <= taken <= most + more_ps
+
+
+@pytest.mark.parametrize("network", UNEQUAL)
+@pytest.mark.parametrize("name", [*EXACT, *SLOWER])
+def test_unequal_cables_cost_a_message_no_more_than_the_way_by_the_longest(name, network):
+    case = UNEQUAL[network]
+    transport = EXACT[name] if name in EXACT else SLOWER[name][0]
+    # MP-RDMA leaves paths that are more than 32 packets behind, here all planes but one.
+    several = case.planes > 1 and name in MANY_PATHS - {"MP-RDMA"}
+    # RCCC: the first answer, by the shortest path, ends speculation, and the rest waits for credit.
+    # MP-RDMA: each path that it leaves takes a packet off its window.
+    more_ps = case.round_trip_ps * (name in {"RCCC", "NSCC and RCCC", "MP-RDMA"})
+    for part, packets, taken in zip(
+        PRODUCTS, packets_of(case), times_ps(case, transport), strict=True
+    ):
+        way_ps = case.alone_ps(
+            -(-packets // case.planes) if several else packets, min(case.rates_bps)
+        )
+        way_ps += RETH * byte_ps(RATE // case.planes) * case.links * (transport[0] == ROCE)
+        most = most_ps(case, name, way_ps) if name in SLOWER else way_ps
+        # Planes whose answers come at other times are asked in another order.
+        most += (math.floor(part) + 1) * WIRE * byte_ps(RATE // case.planes) * several
+        assert taken <= most + more_ps
 
 
 def test_a_ring_of_messages_a_little_longer_than_the_first_credit_takes_no_round_trips_more():

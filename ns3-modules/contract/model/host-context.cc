@@ -132,7 +132,18 @@ HostContext::PortOf(uint32_t message) const
 uint64_t
 HostContext::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const
 {
-    return m_state->BaseRttPs(message, port, dataBytes, ackBytes);
+    const Message& its = m_messages[message];
+    const RoundTrips::Frames frames{dataBytes, ackBytes};
+    if (port != NO_PORT)
+    {
+        return m_state->roundTrips.LongestPs(port, its.dst, frames);
+    }
+    uint64_t longestPs = 0;
+    for (const PortId own : m_state->routes.NearestPorts(its.src, its.dst))
+    {
+        longestPs = std::max(longestPs, m_state->roundTrips.LongestPs(own, its.dst, frames));
+    }
+    return longestPs;
 }
 
 uint32_t
@@ -164,7 +175,10 @@ HostContext::NumPaths(uint32_t message, PortId port) const
 uint32_t
 HostContext::NumLinks(uint32_t message) const
 {
-    return static_cast<uint32_t>(m_state->NominalPath(message, PortOf(message)).size());
+    const auto& ports = m_state->network.ports;
+    const Port& end = ports[ports[PortOf(message)].peer];
+    return end.isHost ? 1
+                      : 1 + m_state->routes.Nominal().Distance(end.node, m_messages[message].dst);
 }
 
 // ---- what it may do

@@ -167,7 +167,9 @@ class HostContext
     uint32_t NumServing(uint32_t dst) const;
     /// @return the port by which a message of this host leaves if it keeps to one
     PortId PortOf(uint32_t message) const;
-    /// @return unloaded round trip of a data frame and its acknowledgement by one port [ps]
+    /// @param port of the source, NO_PORT for any that leads there
+    /// @return unloaded round trip of a data frame and its acknowledgement, over the longest of the
+    /// paths with the fewest links in the network as built [ps]
     uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
     /// @return number of paths from a port by the routes in force: product of the choices on the
     ///         way, at most 65535

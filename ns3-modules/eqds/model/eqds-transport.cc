@@ -191,7 +191,7 @@ EqdsTransport::OnFirst(EqdsInbound& in)
         return;
     }
     const PortId port = Host().PortOf(in.message);
-    const uint64_t pipePackets = BaseRttPs(in.message, port) * Host().NumPorts() /
+    const uint64_t pipePackets = BaseRttPs(in.message, NO_PORT) * Host().NumPorts() /
                                      Host().SerialisationPs(port, FullFrameBytes()) +
                                  1;
     const uint64_t packets = m_windowPackets ? m_windowPackets : pipePackets;

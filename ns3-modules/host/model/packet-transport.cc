@@ -139,7 +139,7 @@ PacketTransport::WaitsSincePs(const Outbound& out) const
 uint64_t
 PacketTransport::BaseRttPs(const Outbound& out) const
 {
-    return BaseRttPs(out.message, out.port != NO_PORT ? out.port : Host().PortOf(out.message));
+    return BaseRttPs(out.message, out.port);
 }
 
 uint64_t

@@ -90,7 +90,7 @@ class PacketTransport : public Transport
 
     /// @return unloaded round trip of a full packet and its acknowledgement [ps]
     uint64_t BaseRttPs(const Outbound& out) const;
-    uint64_t BaseRttPs(uint32_t message, PortId port) const; ///< From a port of its source
+    uint64_t BaseRttPs(uint32_t message, PortId port) const; ///< From a port, NO_PORT: any
     /// @return time that a full packet takes at the port by which the message leaves [ps]
     uint64_t PacketPs(const Outbound& out) const;
     uint32_t NumPorts(const Outbound& out) const;       ///< By which it may leave

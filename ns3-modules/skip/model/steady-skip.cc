@@ -105,11 +105,12 @@ SteadySkip::Wishes() const
 void
 SteadySkip::OnStart(uint32_t message)
 {
-    const WireProfile wire = m_run.WireOf(m_engine.messages[message].transport);
-    const uint64_t rttPs = m_engine.BaseRttPs(message,
-                                              m_engine.PortOfMessage(message),
-                                              wire.mtuBytes + wire.headerBytes,
-                                              wire.ackBytes);
+    const Message& its = m_engine.messages[message];
+    const WireProfile wire = m_run.WireOf(its.transport);
+    const uint64_t rttPs =
+        m_engine.roundTrips.LongestPs(m_engine.PortOfMessage(message),
+                                      its.dst,
+                                      {wire.mtuBytes + wire.headerBytes, wire.ackBytes});
     m_active.push_back({message, rttPs, {}, 0, 0});
     OnDisturbance();
 }

@@ -26,7 +26,8 @@ EngineState::EngineState(const FabricTables& tables,
       network(tables, seed, first ? &first->network : nullptr),
       otherQueues(size_t{network.NumPorts()} * (LINK_CONTROL_CLASS + 1)),
       messages(network, queue, world, seed, engine, std::move(tell)),
-      routes(network, queue, world, first ? first->routes.ShareNominal() : nullptr)
+      routes(network, queue, world, first ? first->routes.ShareNominal() : nullptr),
+      roundTrips(network, routes, switches, framingBytes, first ? &first->roundTrips : nullptr)
 {
 }
 
@@ -64,45 +65,6 @@ EngineState::PortOfMessage(uint32_t index) const
     }
     const auto nearest = routes.NearestPorts(message.src, message.dst);
     return nearest[pick(nearest.size())];
-}
-
-std::vector<PortId>
-EngineState::NominalPath(uint32_t message, PortId port) const
-{
-    const auto& ports = network.ports;
-    std::vector<PortId> path{port};
-    const Routing& routing = routes.Nominal();
-    while (!ports[ports[path.back()].peer].isHost)
-    {
-        const uint32_t node = ports[ports[path.back()].peer].node;
-        const uint32_t nextHop = routing.NextHopTo(node, messages[message].dst);
-        NS_ABORT_MSG_IF(nextHop == Routing::NO_GROUP,
-                        "flows: flow " << messages[message].id << " has no path by every port of "
-                                       << "its host");
-        path.push_back(routing.Members(routing.GroupOf(nextHop))[0]);
-    }
-    return path;
-}
-
-uint64_t
-EngineState::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const
-{
-    // Up to a link's end: the whole frame, or what its switch needs to forward it.
-    const auto linkPs = [this](PortId egress, uint32_t bytes) {
-        const Port& port = network.ports[egress];
-        const SwitchModel& next = switches[network.ports[port.peer].nodeClass];
-        const uint64_t headBytes =
-            port.cutsThrough ? std::min<uint64_t>(*next.cutThroughBytes, bytes) : bytes;
-        return network.rates[port.rate].Ps(framingBytes + headBytes);
-    };
-    uint64_t rttPs = 0;
-    for (const PortId link : NominalPath(message, port))
-    {
-        const PortId peer = network.ports[link].peer;
-        rttPs += linkPs(link, dataBytes) + linkPs(peer, ackBytes) +
-                 2 * network.ports[link].delayPs + 2 * ProcessingDelayPs(network.ports[peer]);
-    }
-    return rttPs;
 }
 
 void

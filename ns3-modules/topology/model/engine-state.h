@@ -5,6 +5,7 @@
 
 #include "fabric-network.h"
 #include "message-table.h"
+#include "round-trips.h"
 #include "route-table.h"
 #include "switch-model.h"
 
@@ -50,12 +51,6 @@ struct EngineState
 
     /// @return port of the source host by which a message leaves if it keeps to one path
     PortId PortOfMessage(uint32_t message) const;
-    /// @return egress ports on the first of the shortest paths from a port of the source, which is
-    /// the first of them
-    std::vector<PortId> NominalPath(uint32_t message, PortId port) const;
-    /// @return unloaded round trip of a data frame and its acknowledgement from a port [ps]
-    uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
-
     /// Call the owner of a timer with a token at that time [ps].
     void SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
     {
@@ -104,6 +99,7 @@ struct EngineState
     ReservedArray<PortQueue> otherQueues; ///< By class and port; no memory where none waited
     MessageTable messages;
     RouteTable routes;
+    RoundTrips roundTrips;
     uint64_t heldByHosts{0}; ///< Frames of transports, neither freed nor sent
     /// Abort unless all messages from one on have a path; find out whether all ports lead there.
     void FindReach(uint32_t firstMessage);

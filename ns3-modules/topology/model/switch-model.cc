@@ -34,9 +34,9 @@ SwitchClass::GetTypeId()
                           MakeUintegerAccessor(&SwitchModel::processingDelayPs),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("CutThroughBytes",
-                          "A frame is forwarded once this much of it is in, at most a full frame, "
-                          "but at a switch with a port faster than the one it comes in by; none is "
-                          "store and forward",
+                          "A frame is forwarded once this much of it is in, at most a full frame; "
+                          "all of it if the switch has a port faster than that by which it comes; "
+                          "none is store and forward",
                           OptionalUintegerValue(),
                           MakeOptionalUintegerAccessor(&SwitchModel::cutThroughBytes),
                           MakeOptionalUintegerChecker(1));

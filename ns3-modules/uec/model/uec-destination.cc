@@ -187,7 +187,7 @@ UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
         {
             const PortId sender = Host().PortOf(in.message);
             const uint64_t packetPs = Host().SerialisationPs(sender, m_mtuBytes + m_headerBytes);
-            const uint64_t rttPs = BaseRttPs(in.message, sender);
+            const uint64_t rttPs = BaseRttPs(in.message, NO_PORT);
             m_credit->Spare(in.slot, MostCreditBytes(rttPs, packetPs, Host().NumPorts()));
         }
         in.targetBytes = wantedBytes;
