@@ -65,6 +65,11 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
     parser = argparse.ArgumentParser(description=inspect.getmodule(draw).__doc__)
     parser.add_argument("--scale", default="laptop", help="smoke, laptop or paper")
     parser.add_argument("--results", default="results", help="folder of the results")
+    parser.add_argument(
+        "--with", dest="further", action="append", default=[], metavar="FOLDER",
+        help="draw the rows of these tables too, as results/figure_5/paper-4e87d904 of a sweep of"
+        " one variant; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--out", help="folder to write to (figures/<scale>)")
     parser.add_argument(
         "--width", choices=WIDTHS, default="page",
@@ -80,12 +85,15 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
             )
             for argument, need in needs.items()
         }
+        parts = [(Path(options.results), tables)]
+        parts += [further_tables(needs, Path(folder)) for folder in options.further]
+        tables = joined([part for _, part in parts])
         size = size_and_seeds(needs, tables, options.scale)
         figure, data = drawn(draw, tables, size, options.width)
         caption = caption_of(source, needs, size, options.scale)
         out = options.out or f"figures/{options.scale}"
         written = save(figure, name, data, out, caption)
-        written += record(source.stem, needs, tables, options.results, out)
+        written += record(source.stem, needs, parts, out)
     except PyorchError as error:
         print(f"{name}: {error}", file=sys.stderr)
         raise SystemExit(1) from None
@@ -155,14 +163,59 @@ def caption_of(source: Path, needs: dict, size: str, scale: str) -> str:
     return "\n\n".join(textwrap.fill(text, 100) for text in paragraphs) + "\n"
 
 
-def record(name: str, needs: dict, tables: dict, results: str, out: str) -> list[Path]:
+def further_tables(needs: dict[str, str], folder: Path) -> "tuple[Path, dict[str, pd.DataFrame]]":
+    """Return the results that a folder of tables belongs to, and those that the figure needs.
+
+    Raises
+    ------
+    FigureError
+        The figure shows no table of this scenario, or the folder lacks one.
+    """
+    folder = folder.resolve()
+    scenario = folder.parent.name
+    wanted = {
+        argument: f"{folder}/{metric}.csv"
+        for argument, need in needs.items()
+        for its, metric in [needs_of.split_need(need, "NEEDS")]
+        if its == scenario
+    }
+    if not wanted:
+        shown = sorted({needs_of.split_need(need, "NEEDS")[0] for need in needs.values()})
+        raise FigureError(
+            f"--with {folder}: is a folder of scenario {quoted(scenario)}; this figure shows"
+            f" {', '.join(shown) or 'no scenario'}."
+        )
+    # One variant may have no row in a table: none of the fluid model if it sprays.
+    return folder.parents[1], {
+        argument: read_table(path, may_be_empty=True) for argument, path in wanted.items()
+    }
+
+
+def joined(parts: "list[dict[str, pd.DataFrame]]") -> "dict[str, pd.DataFrame]":
+    """Return the tables of the first part, each with the rows that the others have of it."""
+    import pandas as pd
+
+    return {
+        argument: pd.concat([part[argument] for part in parts if argument in part])
+        .reset_index(drop=True)
+        for argument in parts[0]
+    }  # fmt: skip
+
+
+def record(name: str, needs: dict, parts: "list[tuple[Path, dict]]", out: str) -> list[Path]:
     """Write which runs a figure shows and what made them; return the path, if they are known.
 
-    Tables that were copied to another place, without a column ``run``, do not say it.
+    Tables that were copied to another place, without a column ``run``, do not say it. `parts` are
+    folders of results with their tables.
     """
+    import pandas as pd
+
     from pyorch.figures import provenance  # reads what runs have left, which few ask for
 
-    known = provenance.runs_of(tables.values(), results)
+    known = pd.concat(
+        [provenance.runs_of(tables.values(), results) for results, tables in parts],
+        ignore_index=True,
+    )
     if needs and known.empty:
         return []
     path = Path(out, f"{name}.provenance.csv")
@@ -180,7 +233,7 @@ def committed(needs: dict[str, str]) -> str:
     return ""
 
 
-def read_table(path: str, instead: str = "") -> "pd.DataFrame":
+def read_table(path: str, instead: str = "", *, may_be_empty: bool = False) -> "pd.DataFrame":
     """Return a small table; `instead` are options that draw the figure from other ones.
 
     Raises
@@ -204,6 +257,6 @@ def read_table(path: str, instead: str = "") -> "pd.DataFrame":
         ) from None
     except pd.errors.EmptyDataError:
         table = pd.DataFrame()
-    if table.empty:
+    if table.empty and not may_be_empty:
         raise FigureError(f"{path}: has no rows, so there is nothing to draw.")
     return table

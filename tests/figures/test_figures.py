@@ -215,11 +215,31 @@ def test_only_a_figure_whose_runs_are_known_has_a_record_of_them(tmp_path, monke
     monkeypatch.setattr("pyorch.traces.read_provenance", lambda folder: FACTS)
     known = pd.DataFrame({"scenario": ["s"], "seed": [1], "run": ["s1-a"]})
 
-    assert record("f", {"table": "s/fct.csv"}, {"table": TABLE}, "results", tmp_path) == []
+    assert record("f", {"table": "s/fct.csv"}, [("results", {"table": TABLE})], tmp_path) == []
     for needs, tables, n_lines in ({}, {}, 1), ({"table": "s/fct.csv"}, {"table": known}, 2):
-        (written,) = record("f", needs, tables, "results", tmp_path)
+        (written,) = record("f", needs, [("results", tables)], tmp_path)
         assert written == tmp_path / "f.provenance.csv"
         assert len(written.read_text().splitlines()) == n_lines
+
+
+def test_rows_of_a_sweep_of_one_variant_are_drawn_beside_committed_ones(tmp_path, capsys):
+    for place, variant in ("kept/s/smoke", "a"), ("results/s/smoke-1234", "b"):
+        folder = tmp_path / place
+        folder.mkdir(parents=True)
+        TABLE.assign(variant=variant).to_csv(folder / "fct.csv", index=False)
+    given = ["--scale", "smoke", "--results", f"{tmp_path}/kept", "--out", str(tmp_path)]
+
+    figures.main(
+        draw, {"table": "s/fct.csv"}, [*given, "--with", f"{tmp_path}/results/s/smoke-1234"]
+    )
+    drawn_rows = pd.read_csv(tmp_path / "test_figures.csv")
+    assert list(drawn_rows["variant"]) == ["a"] * 3 + ["b"] * 3
+
+    with pytest.raises(SystemExit):
+        figures.main(
+            draw, {"table": "s/fct.csv"}, [*given, "--with", f"{tmp_path}/results/t/smoke"]
+        )
+    assert "is a folder of scenario 't'; this figure shows s." in capsys.readouterr().err
 
 
 def test_a_missing_table_says_how_to_make_it(tmp_path, capsys):
