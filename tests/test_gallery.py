@@ -15,7 +15,7 @@ NAMES = TOOLS["NAMES"]
 #: Of the gallery, what takes half a minute of a core and more.
 LONG = {"placement", "scale_up", "lost_parts", "tenants", "recovery", "collision_size", "planes",
         "lossy_links", "where_to_spray", "mrc", "mrc_links", "gray", "queue_pairs",
-        "deepseek_v3", "gpu_rate", "cable_length", "fabrics"}  # fmt: skip
+        "deepseek_v3", "gpu_rate", "cable_length", "unequal_cables", "fabrics"}  # fmt: skip
 
 
 def test_there_are_ten_and_each_is_on_the_page():

@@ -349,6 +349,22 @@ def cable_length():
     ]
 
 
+def unequal_cables():
+    table = shown("unequal_cables")
+    mean = table.groupby(["message_kb", "network", "variant"])["over_equal"].mean()
+    long, short = mean[8000], mean[400]
+    assert short["one"].idxmax() == "rocev2_adaptive"
+    return [
+        f"takes {long['one'].min():.2f} to {long['one'].max():.2f} times as long as with cables of"
+        f" 500 ns on one network, and {long['planes'].min():.2f} to {long['planes'].max():.2f}",
+        f"up to {short.max():.2f} times as long (RoCEv2 over adaptive routing; sprayed packets"
+        f" {short['one', 'sprayed']:.2f})",
+        f"NDP needs {100 * (1 - short['one', 'ndp']):.0f} % less on one network",
+        f"400 kB: {short['one'].min():.2f} to {short['one'].max():.2f} on one network,"
+        f" {short['planes'].min():.2f} to {short['planes'].max():.2f} on four planes",
+    ]
+
+
 def fabrics():
     table = shown("fabrics")
     by = table.groupby(["traffic", "variant", "network"])["over_least"].mean()
@@ -371,7 +387,7 @@ def fabrics():
 
 
 @pytest.mark.parametrize("answer", [
-    fabrics, cable_length, gpu_rate, deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery,
+    fabrics, unequal_cables, cable_length, gpu_rate, deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery,
     collision_size, where_to_spray, monitoring, tenants, placement, lost_parts, scale_up,
     oversubscription, queue_pairs, planes,
 ], ids=lambda answer: answer.__name__)  # fmt: skip

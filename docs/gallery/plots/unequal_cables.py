@@ -33,7 +33,7 @@ def draw(figure, runs):
                 of.mean(), place, look.marker, color=look.color, markersize=5,
                 markerfacecolor=look.color if is_long else "white",
             )  # fmt: skip
-        ax.axvline(1, color="black", linewidth=1, zorder=0)
+        ax.axvline(1, color="black", linewidth=1)
         ax.set(title=NETWORKS[network], xlabel="slowest message over that of equal cables")
         ax.set_yticks(range(len(names)), names)
         ax.grid(axis="x")

@@ -201,11 +201,11 @@ FabricNetwork::ChangeRate(PortId port, uint64_t rateBps)
     ports[port].rate = RateIndex(rateBps);
 }
 
-uint64_t
-FabricNetwork::FirstRateBps(PortId port) const
+const RateClass&
+FabricNetwork::FirstRate(PortId port) const
 {
     const auto first = firstRates.find(port);
-    return first == firstRates.end() ? RateBps(port) : rates[first->second].rateBps;
+    return rates[first == firstRates.end() ? ports[port].rate : first->second];
 }
 
 std::pair<int64_t, uint32_t>

@@ -101,7 +101,12 @@ class FabricNetwork
     }
 
     void ChangeRate(PortId port, uint64_t rateBps);
-    uint64_t FirstRateBps(PortId port) const; ///< When the run began [bit/s]
+    const RateClass& FirstRate(PortId port) const; ///< When the run began
+
+    uint64_t FirstRateBps(PortId port) const
+    {
+        return FirstRate(port).rateBps;
+    }
 
     std::vector<uint64_t> LineRatesBps() const; ///< Of each host, its ports added up [bit/s]
     uint64_t MemoryBytes(uint32_t engine) const; ///< Of its part; of the first also what all share

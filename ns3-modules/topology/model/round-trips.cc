@@ -105,22 +105,29 @@ RoundTrips::Reached
 RoundTrips::LastSwitches(uint32_t node, uint32_t dst, const Frames& frames) const
 {
     const Routing& routing = m_routes.Nominal();
-    std::map<uint32_t, uint64_t> here{{node, 0}};
+    m_placeOf.resize(m_network.nodes.size());
+    Reached here{{node, 0}};
     for (uint32_t links = routing.Distance(node, dst); links > 1; links--)
     {
-        std::map<uint32_t, uint64_t> next;
+        Reached next;
         for (const auto& [from, ps] : here)
         {
             const auto ways = routing.Ports(routing.NextHopTo(from, dst));
             for (const PortId link : m_isUniform ? ways.first(1) : ways)
             {
-                uint64_t& longestPs = next[m_network.ports[m_network.ports[link].peer].node];
-                longestPs = std::max(longestPs, ps + LinkPs(link, frames));
+                const uint32_t to = m_network.ports[m_network.ports[link].peer].node;
+                uint32_t& place = m_placeOf[to];
+                if (place >= next.size() || next[place].first != to)
+                {
+                    place = static_cast<uint32_t>(next.size());
+                    next.emplace_back(to, 0);
+                }
+                next[place].second = std::max(next[place].second, ps + LinkPs(link, frames));
             }
         }
         here = std::move(next);
     }
-    return {here.begin(), here.end()};
+    return here;
 }
 
 /// @return there with data and back with its acknowledgement, over one link [ps]
@@ -137,19 +144,19 @@ RoundTrips::OneWayPs(PortId egress, uint32_t bytes) const
 {
     const Port& port = m_network.ports[egress];
     const Port& end = m_network.ports[port.peer];
-    const uint64_t rateBps = m_network.FirstRateBps(egress);
+    const RateClass& rate = m_network.FirstRate(egress);
     uint64_t seenBytes = bytes;
     uint64_t processingPs = 0;
     if (!end.isHost)
     {
         const SwitchModel& next = m_switches[end.nodeClass];
         processingPs = next.processingDelayPs;
-        if (next.cutThroughBytes && rateBps >= m_fastestBps[end.node])
+        if (next.cutThroughBytes && rate.rateBps >= m_fastestBps[end.node])
         {
             seenBytes = std::min<uint64_t>(*next.cutThroughBytes, bytes);
         }
     }
-    return RateClass{rateBps}.Ps(m_framingBytes + seenBytes) + port.delayPs + processingPs;
+    return rate.Ps(m_framingBytes + seenBytes) + port.delayPs + processingPs;
 }
 
 } // namespace fabric

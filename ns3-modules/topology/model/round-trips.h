@@ -78,6 +78,7 @@ class RoundTrips
     bool m_isUniform{true};             ///< So any path is the longest one
     std::vector<uint64_t> m_fastestBps; ///< Of the ports of a node; empty without cut-through
     mutable std::map<Way, Reached> m_known;
+    mutable std::vector<uint32_t> m_placeOf; ///< Of a node among those that a search has reached
 };
 
 } // namespace fabric
