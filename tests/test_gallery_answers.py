@@ -387,7 +387,8 @@ def fabrics():
 
 
 @pytest.mark.parametrize("answer", [
-    fabrics, unequal_cables, cable_length, gpu_rate, deepseek_v3, eight_planes, gray, mrc, mrc_links, recovery,
+    fabrics, unequal_cables, cable_length, gpu_rate, deepseek_v3, eight_planes, gray, mrc,
+    mrc_links, recovery,
     collision_size, where_to_spray, monitoring, tenants, placement, lost_parts, scale_up,
     oversubscription, queue_pairs, planes,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
