@@ -5,11 +5,13 @@
 communication ideal. Symbols: the same model with each communication slower by what was measured in
 packets, slowest group over ideal network: an all-reduce of 18 devices in a rack (tensor parallel,
 stages 1 and 5), of 32 peers on a rail (stages 2 and 4), exchanges of 32 pairs (pipeline); headers
-count on both sides. Each device has 147 MB to reduce or to send (laptop scale: 37); lines reach to
-where a quarter of that leads. Sprayed packets: both agree within 1.5 points, so the reduction does
-not matter. Single paths: messages drift apart and meet, the more the longer they are. At 800 Gb/s
-mean of three draws of places and paths for those; else, and at laptop scale, one draw. HPCC, RCCC,
-EQDS, Homa and MP-RDMA are in the table of the paper scale.
+count on both sides. Each device has 147 MB to reduce or to send (laptop scale: 37); a line leads
+from there to the value with a quarter of that. Sprayed packets: both agree within 1.5 points, so
+the reduction does not matter. Single paths: messages drift apart and meet, the more the longer they
+are. Filled: mean of three draws of places and paths between racks, which single paths have at
+800 Gb/s (all of 3a); open: one draw, as everything at laptop scale. HPCC, RCCC, EQDS, Homa and
+MP-RDMA are not drawn, for more symbols in a row cannot be told apart: their shares are in the CSV
+beside the figure at paper scale.
 """
 
 import numpy as np
@@ -104,24 +106,42 @@ def draw(figure, groups):
     looks = figures.styles(list(pairs))
     is_column = figures.is_column(figure)
     panels = [(panel, name) for panel in PANELS for name in PRESETS]
-    figure.set_figheight(len(panels) * 1.9 if is_column else len(PANELS) * 2.5)
+    figure.set_figheight(len(panels) * 2.1 if is_column else len(PANELS) * 3.3)
     shape = (len(panels), 1) if is_column else (len(PANELS), len(PRESETS))
     axes = list(figure.subplots(*shape, sharex=True, sharey=False if is_column else "row").flat)
     for ax, (panel, name) in zip(axes, panels, strict=True):
         own = shown[(shown["figure"] == panel) & (shown["preset"] == name)]
-        draw_panel(ax, panel, name, own, looks)
+        draw_panel(ax, panel, name, own, looks, draws(groups, panel))
     axes[-1].set_xlabel("exposed networking [% of the step]")
     axes[len(axes) - shape[1]].set_xlabel("exposed networking [% of the step]")
-    figures.legend(figure, axes[:1], 4, {
-        "modelled, ideal network": Line2D([], [], color="black", ls="", marker="|", ms=9, mew=1.2),
-        "to a quarter of the bytes": Line2D([], [], color="#666666", lw=1),
-    })  # fmt: skip
+    less, more = (f"{groups[BYTES].agg(end) / 1e6:.0f}" for end in ("min", "max"))
+    entries = {
+        look.label: Line2D([], [], color=look.color, ls="", marker=look.marker, ms=3.5)
+        for look in looks.values()
+    } | {
+        "model, ideal network": Line2D([], [], color="black", ls="", marker="|", ms=9, mew=1.2),
+        f"{more} MB; line to {less} MB": Line2D([], [], color="#666666", marker="o", ms=3.5, lw=1),
+        "open: one draw": Line2D([], [], color="#666666", ls="", marker="o", ms=3.5, mfc="white"),
+        "filled: three draws": Line2D([], [], color="#666666", ls="", marker="o", ms=3.5),
+    }
+    figures.legend(figure, [], 4, entries)
     return data
 
 
-def draw_panel(ax, panel, name, own, looks):
+def draws(groups, panel):
+    """Return a function that gives the draws between racks of a variant at a rate [bit/s]."""
+    usual = float(preset.training(PRESETS[0]).setup.network.scale_out_bps)
+    between = groups[groups["case"].str.startswith("data")]
+    rates = between["case_label"].map(lambda label: float(parse(label, RATE)))
+    found = between["seed"].groupby([between["variant"], rates]).nunique()
+    is_swept = PANELS[panel][0] == KINDS["data"]
+    return lambda variant, rate: found.get((variant, rate if is_swept else usual), 1)
+
+
+def draw_panel(ax, panel, name, own, looks, n_draws):
     """Draw a row for each rate: the model, and below each other the transports."""
     _, label, unit = PANELS[panel]
+    size = 3.2 if figures.is_column(ax.figure) else 4.2
     rates = np.sort(own["rate_bps"].unique())
     places = (np.arange(len(looks)) - (len(looks) - 1) / 2) * 0.8 / len(looks)
     for place, (variant, look) in zip(places, looks.items(), strict=True):
@@ -129,8 +149,10 @@ def draw_panel(ax, panel, name, own, looks):
         at = np.searchsorted(rates, rows["rate_bps"]) + place
         low, high = rows[["smaller", "larger"]].min(axis=1), rows[["smaller", "larger"]].max(axis=1)
         ax.hlines(at, low, high, color=look.color, lw=1, zorder=2)
-        ax.plot(rows["larger"], at, ls="", marker=look.marker, color=look.color, markersize=3.2,
-                label=look.label, zorder=3)  # fmt: skip
+        for share, place, rate in zip(rows["larger"], at, rows["rate_bps"], strict=True):
+            ax.plot(share, place, ls="", marker=look.marker, color=look.color, ms=size, mew=0.6,
+                    mfc=look.color if n_draws(variant, rate) > 1 else "white",
+                    zorder=3)  # fmt: skip
     ideal = own.drop_duplicates("rate_bps")
     row = np.searchsorted(rates, ideal["rate_bps"])
     ax.vlines(ideal["modelled"], row - 0.45, row + 0.45, color="black", lw=1.2, zorder=1)
