@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Completion of 128 messages of 8 MB between hosts of 800 Gb/s, by the planes of their network.
 
-Symbols: the slowest message of each of three permutations; lines: their mean. Dotted: all bytes
-over all ports of a host. A message with one path leaves by one port, a quarter of the rate on four
-planes, and meets others there. A sprayed one uses all ports.
+Symbols: the slowest message of each of three permutations of 128 hosts; lines: their mean. Dotted:
+all bytes over all ports of a host. A message with one path leaves by one port, a quarter of the
+rate on four planes, and meets others there. A sprayed one uses all ports.
 """
 
 from pyorch import figures
@@ -30,10 +30,13 @@ def draw(ax, runs):
         look, own = figures.style(name, label), table[table["kind"] == kind]
         mean = own.groupby("planes")["slowest_us"].mean()
         ax.plot(own["planes"], own["slowest_us"], look.marker, color=look.color, ms=4)
-        ax.plot(mean.index, mean, color=look.color, label=label)
+        ax.plot(mean.index, mean, color=look.color)
+        ax.plot([], [], marker=look.marker, color=look.color, label=label)
     flow = next(iter(runs.values()))[0].flows
     least_us = flow["bytes"].max() * 8 / 800e9 * 1e6
     ax.axhline(least_us, color="black", ls=":", lw=1, label=f"bytes over rate: {least_us:.0f} us")
+    seeds = table["seed"].nunique()
+    ax.set_title(f"{len(flow)} hosts; {seeds} permutations, line: their mean", loc="left")
     ax.set(xlabel="planes", ylabel="slowest message [us]", ylim=(0, None), xticks=[1, 2, 4])
     ax.grid(True)
     figures.legend(ax.figure, [ax], 3)
