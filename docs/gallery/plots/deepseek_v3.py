@@ -2,8 +2,9 @@
 """Part of a step of DeepSeek-V3 in which a GPU computes nothing, by the micro-batches of the step.
 
 128 GPUs: two of 16 pipeline stages with DualPipe, experts over 64 GPUs of eight servers, one layer
-of a stage. Right: the same of one more micro-batch, from the steps with 8 and 16 of them: the time
-that it adds beyond its computation, over the time that it adds.
+of a stage. Left: logarithmic axis of micro-batches. Right: the same of one more micro-batch, from
+the steps with 8 and 16 of them: the time that it adds beyond its computation, over the time that it
+adds. One draw of the paths.
 """
 
 import pandas as pd
@@ -16,7 +17,7 @@ MORE, FEWER = 16, 8  # micro-batches of the two steps
 def draw(figure, runs):
     """Draw a line for each transport, and beside them what a further micro-batch exposes."""
     table = pd.DataFrame(row for found in runs.items() for row in steps(*found))
-    lines, bars = figures.panels(figure, [2.2, 2.2])
+    lines, bars = figures.panels(figure, [2.6, 2.6])
     pairs = table[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None)
     looks = figures.styles(list(pairs))
     ends = table.set_index(["variant", "micro_batches"])[["step_us", "compute_us"]]
@@ -29,18 +30,20 @@ def draw(figure, runs):
         added = ends.loc[(variant, MORE)] - ends.loc[(variant, FEWER)]
         further = round(100 * (1 - added["compute_us"] / added["step_us"]), 6)
         table.loc[table["variant"] == variant, "further_percent"] = further
-        bars.bar(at, further, color=look.color, width=0.6)
-        bars.annotate(f"{further:.1f}", (at, further), ha="center", va="bottom", fontsize=6)
-    lines.set(
-        xlabel="micro-batches of the step", ylabel="exposed [%]", xscale="log", ylim=(0, None)
-    )
+        bars.barh(at, further, color=look.color, height=0.6)
+        bars.annotate(f"{further:.1f}", (further, at), xytext=(3, 0), textcoords="offset points",
+                      va="center_baseline", fontsize=6)  # fmt: skip
+    lines.set(xlabel="micro-batches of the step, logarithmic", xscale="log", ylim=(0, None),
+              ylabel="exposed share of the step [%]")  # fmt: skip
     counts = sorted(table["micro_batches"].unique())
     lines.set_xticks(counts, [str(count) for count in counts])
     lines.minorticks_off()
     lines.grid(axis="y")
-    bars.set_xticks([])
-    bars.set(ylabel="exposed by one more [%]")
-    bars.margins(y=0.15)
+    bars.set_yticks(range(len(looks)), [look.label for look in looks.values()], fontsize=6.5)
+    bars.tick_params(axis="y", length=0)
+    bars.invert_yaxis()
+    bars.set(xlabel="one more micro-batch: exposed share\nof the time that it adds [%]")
+    bars.margins(x=0.15)
     figures.legend(figure, [lines], 3)
     return table
 
