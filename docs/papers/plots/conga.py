@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Mean completion time with ECMP over that with CONGA, one of four uplinks at half its rate.
 
-By how long messages arrive, at 60 % load. Compare with CONGA (SIGCOMM 2014): its abstract says 5.
-Senders are TCP and send a web search.
+By how long messages arrive, at 60 % load; logarithmic axis. A point is one run, of seed 1. Compare
+with CONGA (SIGCOMM 2014): its abstract says 5. Senders are TCP and send a web search.
 """
 
 from pathlib import Path
@@ -44,7 +44,7 @@ def draw(figure, runs):
     left.set(ylabel="mean completion [ms]", ylim=(0, None))
     right.set(ylabel="ECMP over CONGA [1]", ylim=(0, 6))
     for ax in (left, right):
-        ax.set(xscale="log", xlabel="time of arrivals [ms]")
+        ax.set(xscale="log", xlabel="duration of arrivals [ms], logarithmic")
         ax.set_xticks(means.index, [f"{time}" for time in means.index])
         ax.minorticks_off()
         ax.grid(axis="y")
