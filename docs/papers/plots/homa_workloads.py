@@ -51,6 +51,7 @@ def draw(figure, runs):
         parts.append(groups.assign(workload=name))
     for ax in axes[::3]:
         ax.set_ylabel("slowdown [1]")
+    axes[0].plot([], [], "|", color="C0", ms=8, label="95 % interval of the 99th, ours")
     axes[-1].axis("off")
     axes[-1].legend(*axes[0].get_legend_handles_labels(), loc="center", frameon=False)
     return pd.concat(parts, ignore_index=True)
