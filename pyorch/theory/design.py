@@ -216,6 +216,7 @@ def designs(
     found = []
     for n_planes in planes:
         for n_rails in rails:
+            full_step.check(setup, Fabric(radix, n_planes, n_rails))
             tiers = Clos(hosts(setup), radix, n_planes, n_rails).tiers
             for ratio in oversubscriptions if tiers > 1 else (1.0,):
                 edge, *upper = ratio if isinstance(ratio, tuple) else (ratio,)

@@ -244,3 +244,16 @@ def test_experts_are_slowed_as_the_fluid_value_of_every_device_says(oversubscrip
     one = design.score(job, Fabric(16, 1, 8, oversubscription))
 
     assert 1 <= design.solved(job, [one])[0].fluid_share / one.share < 1.1
+
+
+@pytest.mark.parametrize(
+    ("planes", "rails", "message"),
+    [
+        (1, 0, "0 rails do not divide the 72 devices of a rack."),
+        (1, -8, "-8 rails do not divide the 72 devices of a rack."),
+        (0, 1, "0 planes of chips with 64 ports: at least 1 plane"),
+    ],
+)
+def test_no_planes_or_rails_are_refused_by_their_name(setup, planes, rails, message):
+    with pytest.raises(TheoryError, match=f"^{re.escape(message)}"):
+        design.designs(setup, 64, (planes,), (rails,), (1.0,))
