@@ -66,6 +66,9 @@ NUMBER_PATTERN = f"^{_DECIMAL}$"
 _NUMBER = re.compile(_DECIMAL)
 #: The number is atomic, or thousands of digits without a unit would be split in every way.
 _QUANTITY = re.compile(rf"\s*((?>{_DECIMAL}))\s*(\S*)\s*")
+#: Other words for a rate: of bytes, as 'GB/s' and 'GiBps', and of bits, as 'Gbit/s' and 'Gbps'.
+_BYTE_RATE = re.compile(r"[kKMGT]?i?B(?:/s|ps)")
+_BIT_RATE = re.compile(r"^([kKMGT])(?:bit/s|bps|bits?/sec)$")
 #: 106 days in ps; and int64 holds it.
 LARGEST = 2**63 - 1
 
@@ -97,9 +100,9 @@ def parse(text: object, dimension: Dimension) -> int:
         raise SpecError(f"{shown} has no unit I can read as {dimension.one}. {advice}")
     number, unit = match.groups()
     if unit not in dimension.factors:
-        hint = did_you_mean(re.sub("[\u00b5\u03bc]", "u", unit), dimension.factors)
         raise SpecError(
-            f"{shown}: {quoted(unit)} is not a unit of {dimension.name} here.{hint} {advice}"
+            f"{shown}: {quoted(unit)} is not a unit of {dimension.name} here."
+            f"{_hint(unit, dimension)} {advice}"
         )
     value = _times(number, dimension.factors[unit])
     if value < 0:
@@ -114,6 +117,15 @@ def parse(text: object, dimension: Dimension) -> int:
             f" {dimension.unit}."
         )
     return int(value)
+
+
+def _hint(unit: str, dimension: Dimension) -> str:
+    """Return what was meant, in a sentence after a space; nothing if no unit is near."""
+    if dimension is RATE:
+        if _BYTE_RATE.fullmatch(unit):
+            return " A byte has 8 bits: 1 GB/s is 8 Gb/s."
+        unit = _BIT_RATE.sub(r"\1b/s", unit)
+    return did_you_mean(re.sub("[\u00b5\u03bc]", "u", unit), dimension.factors)
 
 
 def advice_on(dimension: Dimension) -> str:
