@@ -4,11 +4,11 @@
 A host is a channel adapter (Ca), so a server with eight adapters is eight hosts; they are numbered
 in the order of their descriptions, as people count: gpu2 before gpu10. Rates are those at which
 data pass a link of the width and speed that are printed, 4xNDR for 400 Gb/s; delays are those of
-`link`, as is the rate of links without a speed. Where the two ends of a link print two rates it has
-the lower one. Aggregation nodes of switches are left out.
+`link`, as is the rate of links without a speed that is known. Where the two ends of a link print
+two rates it has the lower one. Aggregation nodes of switches are left out.
 
-Source: rdma-core, infiniband-diags/man/common/sec_topology-file.rst; speeds: InfiniBand
-Architecture Specification, volume 1.
+Source: rdma-core, infiniband-diags/man/common/sec_topology-file.rst and ibnetdiscover.c; speeds:
+InfiniBand Architecture Specification, volume 1.
 """
 
 import re
@@ -40,7 +40,10 @@ _PORT = re.compile(
     r'\s+"([SH]-(?:0x)?[0-9a-fA-F]{1,16})"\[(\d{1,3})\](?:\([0-9a-fA-Fx]+\))?\s*(#.*)?',
     re.ASCII,
 )
-_SPEED = re.compile(r".*\s(\d+)x([A-Z]+\d*)\s*", re.ASCII)
+#: With ``--full`` the codes of speed, width and lanes follow, of some adapters also their slot.
+_SPEED = re.compile(
+    r".*\s(\d+)x([A-Z]+\d*)(?:\s+s=\d+\s+w=\d+\s+v=\d+)?(?:\s+slot\s+\d+|\s+\(scp\))?\s*", re.ASCII
+)
 _WIDTHS = ("1", "2", "4", "8", "12")
 #: What says nothing of links; a line of ``name=`` names a node by its hardware.
 _OTHER = re.compile(r"#.*|(\w+)=\S*\s*(?:#.*)?|(?:Non-)?Chassis\b.*|ibwarn:.*|")
@@ -84,10 +87,12 @@ def counts(params: Params) -> dict[str, int]:
 
 
 def remarks(params: Params) -> tuple[str, ...]:
-    """Return how many aggregation nodes are left out, and what is not used."""
+    """Return what is left out, how many rates are those of `link`, and what is not used."""
     found, said = _read(*_file(params)), []
     if n := found.aggregation_nodes:
         said.append(f"{n} aggregation nodes of switches are left out.")
+    if n := sum(rate is None for rate in found.cables.values()):
+        said.append(f"{n} links have no speed that is known, and so the rate of link.")
     if found.unused:
         said.append(f"not used: {found.unused}.")
     return tuple(f"{params.file['path']}: {line}" for line in said)

@@ -122,7 +122,17 @@ def words_of(line):
 
 def speed_of(rest):
     """Return the rate at the end of the line of a port, None without one [bit/s]."""
-    last = rest.split()[-1:] if rest[:1] in (" ", "\t") or len(rest.split()) > 1 else []
+    words = rest.split()
+    if words[-1:] == ["(scp)"]:
+        words = words[:-1]
+    elif words[-2:-1] == ["slot"] and set(words[-1]) <= set(DIGITS):
+        words = words[:-2]
+    codes = words[-3:]
+    if [code[:2] for code in codes] == ["s=", "w=", "v="] and (
+        all(code[2:] and set(code[2:]) <= set(DIGITS) for code in codes)
+    ):
+        words = words[:-3]
+    last = words[-1:] if rest[:1] in (" ", "\t") or len(words) > 1 else []
     width, x, speed = (last or [""])[0].partition("x")
     letters = speed.rstrip(DIGITS)
     ok = x and width and set(width) <= set(DIGITS) and letters

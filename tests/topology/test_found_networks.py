@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Networks as containerlab, ibnetdiscover and NCCL write them down."""
 
+import re
+
 import pytest
 
 from pyorch.spec.fields import FieldError
@@ -146,8 +148,25 @@ def test_a_fabric_has_its_adapters_in_their_order_at_the_rates_that_are_printed(
         (3, 4, 0, 10**11, 500_000), (3, 4, 1, 2 * 10**11, 500_000),
     ]  # fmt: skip
     assert (counts["hosts"], counts["switches"], counts["cables"]) == (3, 2, 5)
-    (line,) = said
-    assert line.endswith("net: 1 aggregation nodes of switches are left out.")
+    assert [line.partition("net: ")[2] for line in said] == [
+        "1 aggregation nodes of switches are left out.",
+        "1 links have no speed that is known, and so the rate of link.",
+    ]
+
+
+@pytest.mark.parametrize("more", [" s=4 w=2 v=3", " slot 3", " (scp)", " s=4 w=2 v=3 slot 12"])
+def test_what_may_follow_a_speed_leaves_it_as_it_is(tmp_path, more):
+    # ibnetdiscover --full: " s=%d w=%d v=%d"; of some adapters " slot %d" or " (scp)".
+    text = re.sub("(4xHDR|2xHDR|2xNDR)", r"\1" + more, FABRIC)
+    assert read(ibnetdiscover, tmp_path, text)[1:] == read(ibnetdiscover, tmp_path, FABRIC)[1:]
+
+
+def test_a_speed_that_ibnetdiscover_does_not_know_is_said_to_be_that_of_link(tmp_path):
+    # rdma-core prints ??? for XDR.
+    _, links, _, said = read(ibnetdiscover, tmp_path, FABRIC.replace("HDR", "???"))
+
+    assert {row[3] for row in links} == {2 * 10**11, 10**11}  # 2xNDR and LINK
+    assert said[-1].endswith("net: 4 links have no speed that is known, and so the rate of link.")
 
 
 @pytest.mark.parametrize("number", ["\u00b2", "\u0663", "9" * 40])
