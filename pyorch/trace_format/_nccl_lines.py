@@ -8,7 +8,7 @@ code.
 import codecs
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -103,6 +103,28 @@ class Log(Calls):
             self.said.append(f"not used of communicators: {names}")
         if timed:
             self.said.append("times of lines are not used: they are those of calls on the host")
+        if n_ranks := self._uncounted_ranks():
+            self.said.append(
+                f"{n_ranks} ranks send to or receive from a peer again at one opCount, which is one"
+                " group here: NCCL from 2.27 on counts nothing inside a node, so it may have been"
+                " several, which the events of its profiler tell apart"
+            )
+
+    def _uncounted_ranks(self) -> int:
+        """Return how many ranks name a peer twice in a group although their opCount never rises."""
+        turns: dict[int, set[bytes]] = defaultdict(set)
+        group: dict[int, set[tuple[str, int]]] = defaultdict(set)
+        again = set()
+        for operation in self.operations:
+            member, call = operation.member, (operation.name, operation.root)
+            turns[member].add(operation.turn)
+            if operation.name not in P2P:
+                group[member].clear()
+                continue
+            if call in group[member]:
+                again.add(member)
+            group[member].add(call)
+        return sum(len(turns[member]) == 1 for member in again)
 
     def _texts(self, stream: BinaryIO) -> Iterator[bytes]:
         """Yield pieces of the log; refuse one that is packed, or has other bytes for its text."""

@@ -280,3 +280,26 @@ def test_a_step_begins_a_delay_after_the_one_before(tmp_path):
     text = log(*TWO, *both("AllReduce", 1000), *both("AllReduce", 1000))
 
     assert last(read(text, tmp_path, step_ps=7).graph) == 4 * message(500) + 2 * 7
+
+
+def ping_pong(counted, rounds=3, before=()):
+    lines = [*TWO]
+    for turn in range(rounds):
+        there, back = (2 * turn, 2 * turn + 1) if counted else (0, 0)
+        lines += [call(0, "Send", 9, root=1, turn=there), call(1, "Recv", 9, turn=there)]
+        lines += before and both("AllReduce", 4)
+        lines += [call(1, "Send", 9, turn=back), call(0, "Recv", 9, root=1, turn=back)]
+    return log(*lines)
+
+
+def test_groups_that_nccl_does_not_count_are_said_to_be_one(tmp_path):
+    # src/enqueue.cc, hostStreamPlanTask of 2.27: without operations of a proxy, which are those
+    # between nodes, ncclProxyStart is not called, and opCount stays 0.
+    (line,) = read(ping_pong(counted=False), tmp_path).remarks
+    said = "2 ranks send to or receive from a peer again at one opCount, which is one group here"
+
+    assert said in line
+    assert said not in read(ping_pong(counted=True), tmp_path).remarks[0]
+    # What is once between two other operations may be a group.
+    assert said not in read(ping_pong(False, rounds=1), tmp_path).remarks[0]
+    assert said not in read(ping_pong(False, rounds=2, before=(1,)), tmp_path).remarks[0]
