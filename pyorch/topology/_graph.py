@@ -8,6 +8,7 @@ from a host, and planes are the parts into which the switches fall without the h
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import combinations
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -71,11 +72,15 @@ def check_connected(nodes: Columns, links: Columns, where: str, key: str) -> Non
     reaches: dict[int, set[int]] = {}
     for host, switch in zip(ends[access].tolist(), others[access].tolist(), strict=True):
         reaches.setdefault(host, set()).add(int(component[switch]))
-    first = int(hosts.min())
+    first: dict[frozenset[int], int] = {}  # the lowest host of each that are in the same parts
     for host, parts in sorted(reaches.items()):
-        if not parts & reaches[first]:
+        first.setdefault(frozenset(parts), host)
+    if frozenset.intersection(*first):  # all meet in one part
+        return
+    for (ours, host), (theirs, other) in combinations(first.items(), 2):
+        if not ours & theirs:
             raise FieldError(
-                key, f"{where}: no path from host {first} to host {host}: the network has"
+                key, f"{where}: no path from host {host} to host {other}: the network has"
                 " separate parts. Add a link between them.",
             )  # fmt: skip
 

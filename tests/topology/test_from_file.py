@@ -402,3 +402,17 @@ def test_the_loss_of_link_holds_where_a_table_has_none(tmp_path):
     tables, _ = read(tmp_path, link, nodes="nodes.csv", links="links.csv")
 
     assert tables["links"]["loss_ratio"].tolist() == [0.125, 0.125]
+
+
+def test_hosts_that_meet_a_third_one_alone_have_no_path(tmp_path):
+    # Host 0 is on both switches, 1 on the one, 2 on the other; hosts do not forward.
+    text = "5 2 4\n3 4\n" + "".join(
+        f"{host} {switch} 100Gbps 1us 0\n" for host, switch in ((0, 3), (0, 4), (1, 3), (2, 4))
+    )
+    (tmp_path / "topology.txt").write_text(text)
+    with pytest.raises(FieldError, match="no path from host 1 to host 2: the network has separate"):
+        read(tmp_path, file="topology.txt")
+
+    # With one more link of host 1 each two of them meet on some switch.
+    (tmp_path / "topology.txt").write_text(text.replace("2 4\n", "2 5\n", 1) + "1 4 1Gbps 1us 0\n")
+    assert read(tmp_path, file="topology.txt")[1]["hosts"] == 3
