@@ -142,8 +142,10 @@ class Load(Plugin):
             all(isinstance(name, str) for name in given.values())
         ):  # fmt: skip
             return given
+        lacks = [name for name in REACHES if name not in given] if isinstance(given, dict) else []
+        lacking = f" for {lacks[0]}" if lacks else ""
         raise ValueError(
-            f"{messages.show(given)} names no transport. Write a name, or one for each of"
+            f"{messages.show(given)} names no transport{lacking}. Write a name, or one for each of"
             f" {', '.join(REACHES)}."
         )
 

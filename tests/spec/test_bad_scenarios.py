@@ -33,8 +33,8 @@ CHANGES = {
     ),
     "transports for some networks": (
         "message: 1 MB}", "message: 1 MB, transport: {scale_up: main, scale_out: main}}",
-        "small.yaml:6: workload.transport: a mapping of keys to values names no transport. Write a"
-        " name, or one for each of scale_up, scale_out, wide_area.",
+        "small.yaml:6: workload.transport: a mapping of keys to values names no transport for"
+        " wide_area. Write a name, or one for each of scale_up, scale_out, wide_area.",
     ),
     "a transport of a network that is not there": (
         "message: 1 MB}",
