@@ -334,7 +334,7 @@ class Fabric:
             if "flows" in self._tables:
                 found += narrow_incasts(self._tables)
         if "skip_ppm" in self.engine:
-            found += skip_surprises(self._tables, transports)
+            found += skip_surprises(self._tables)
         return found
 
     def _samples(self) -> str:

@@ -227,20 +227,19 @@ def _most_uplinks(tables: Tables) -> int:
     return int(np.bincount(uplinks).max(initial=0))
 
 
-def skip_surprises(tables: Tables, transports: Plugins) -> Iterator[str]:
+def skip_surprises(tables: Tables) -> Iterator[str]:
     """Yield one line for each thing that a small error of skipped steady states may decide.
 
     Parameters
     ----------
     tables : mapping of tables
         As the engine takes them.
-    transports : sequence of Plugin
-        Who sends.
     """
-    single = any(transport.traits["entropies"] == 1 for transport in transports)
     reasons = {
         "links change, and when decides which packets are lost": tables.get("link_events"),
-        "messages on single paths wait for others": tables.get("dependencies") if single else None,
+        "messages wait for others, and when they begin decides which ones meet": tables.get(
+            "dependencies"
+        ),
     }
     for reason, table in reasons.items():
         if table and len(next(iter(table.values()))):

@@ -147,8 +147,9 @@ class Facade:
     [
         ("link_events", ONE, 8, ["links change"]),
         ("link_events", NONE, 8, []),
-        ("dependencies", ONE, 1, ["messages on single paths"]),
-        ("dependencies", ONE, 8, []),
+        ("dependencies", ONE, 1, ["messages wait for others"]),
+        ("dependencies", ONE, 8, ["messages wait for others"]),
+        ("dependencies", NONE, 8, []),
     ],
 )
 @pytest.mark.parametrize("skips", [True, False])
