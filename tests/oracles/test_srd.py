@@ -112,7 +112,8 @@ def test_another_path_takes_the_place_of_one_that_has_lost_a_packet():
 
 def test_paths_that_are_slower_than_the_others_are_left():
     # 75 and 20 Gb/s: both together carry 95, half of the packets on each 40 at most. A path by the
-    # slow one is left as soon as its round trip is a quarter longer than the others'.
+    # slow one is left as soon as its round trip is a quarter longer than the others'. Between 1 for
+    # the best and 2.1 for paths that are kept, 1.5 is half of the way.
     packets = 8000
     network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1), (20, 2), (21, 2)])
     for host, leaf in ((0, 10), (1, 11)):
@@ -125,7 +126,7 @@ def test_paths_that_are_slower_than_the_others_are_left():
     left = run(network, flow, srd(), **kinds)
     wire_ps = packets * WIRE * 8000
     assert kept.fct_ps() > 0.9 * wire_ps / 40
-    assert wire_ps / 95 <= left.fct_ps() <= 1.4 * wire_ps / 95
+    assert wire_ps / 95 <= left.fct_ps() <= 1.5 * wire_ps / 95
     fast, slow = (left.port(10, spine)["sent_data_packets"] for spine in (20, 21))
     assert slow / (fast + slow) < 0.35
 
