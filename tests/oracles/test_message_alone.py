@@ -150,10 +150,25 @@ def unequal_planes(cables_ps):
     return Case(make, 1, [RATE // planes] * 2, [max(cables_ps)] * 2, planes)
 
 
+def two_last_switches(cables_ps):
+    """Return hosts of which the second is on two switches, by cables of unlike length."""
+
+    def make():
+        network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1), (12, 1)])
+        network.link(0, 10, RATE, DELAY_PS)
+        for leaf, delay_ps in zip((11, 12), cables_ps, strict=True):
+            network.link(10, leaf, RATE, DELAY_PS)
+            network.link(1, leaf, RATE, delay_ps)
+        return network
+
+    return Case(make, 1, [RATE] * 3, [DELAY_PS, DELAY_PS, max(cables_ps)])
+
+
 #: Paths differ in length. Windows are made before a packet has found out by how much.
 UNEQUAL = {
     "shortest path first": unequal(CABLES_PS),
     "longest path first": unequal(CABLES_PS[::-1]),
+    "shortest last cable first": two_last_switches([DELAY_PS, 10 * DELAY_PS]),
     "shortest plane first": unequal_planes(CABLES_PS),
     "longest plane first": unequal_planes(CABLES_PS[::-1]),
 }

@@ -31,18 +31,20 @@ RoundTrips::RoundTrips(const FabricNetwork& network,
     FindFastest();
 }
 
-/// Find out whether all links between switches, and all switches, are alike.
+/// Find out whether all links between switches are alike, all links of hosts, and all switches.
 void
 RoundTrips::FindUniform()
 {
-    const Port* like = nullptr;
+    const Port* ofSwitches = nullptr;
+    const Port* ofHosts = nullptr; // at the switch
     for (PortId id = 0; m_isUniform && id < m_network.NumPorts(); id++)
     {
         const Port& port = m_network.ports[id];
-        if (port.isHost || m_network.ports[port.peer].isHost)
+        if (port.isHost)
         {
             continue;
         }
+        const Port*& like = m_network.ports[port.peer].isHost ? ofHosts : ofSwitches;
         like = like ? like : &port;
         m_isUniform = port.delayPs == like->delayPs && port.rate == like->rate &&
                       port.nodeClass == like->nodeClass;
