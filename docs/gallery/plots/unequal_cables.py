@@ -15,13 +15,13 @@ NETWORKS = {"one": "one network", "planes": "four planes"}
 
 
 def draw(figure, runs):
-    """Draw a panel for each network and size, a bar for each transport."""
+    """Draw a panel for each network, a row for each transport."""
     table = pd.DataFrame(row for found in runs.items() for row in slowest(*found))
     equal, unequal = (
-        table[table["cables"] == cables].drop(columns="cables").reset_index(drop=True)
-        for cables in ("equal", "unequal")
+        table[table["cables"] == cables].drop(columns="cables") for cables in ("equal", "unequal")
     )
-    ratio = unequal.assign(over_equal=unequal["slowest_us"] / equal["slowest_us"])
+    ratio = unequal.merge(equal, on=[*equal.columns[:-1]], suffixes=("", "_equal"))
+    ratio["over_equal"] = ratio["slowest_us"] / ratio.pop("slowest_us_equal")
     names = ratio.drop_duplicates("variant").set_index("variant")["label"]
     for ax, network in zip(figures.panels(figure, [2.6] * 2, sharey=True), NETWORKS, strict=True):
         on = ratio[ratio["network"] == network]

@@ -85,21 +85,32 @@ RoundTrips::LongestPs(PortId port, uint32_t dst, const Frames& frames) const
                     "flows: a port of host " << m_network.nodes[m_network.ports[port].node].id
                                              << " has no path to host "
                                              << m_network.nodes[m_network.hosts[dst].node].id);
-    const Way way{end.node, routing.ClassOf(dst), frames};
-    const auto [known, isNew] = m_known.try_emplace(way);
+    if (m_isUniform) // a single path is soon followed, and needs no memory
+    {
+        return firstPs + ToHostPs(LastSwitches(end.node, dst, frames), dst, frames);
+    }
+    const auto [known, isNew] = m_known.try_emplace({end.node, routing.ClassOf(dst), frames});
     if (isNew)
     {
         known->second = LastSwitches(end.node, dst, frames);
     }
-    uint64_t restPs = 0;
-    for (const auto& [node, ps] : known->second)
+    return firstPs + ToHostPs(known->second, dst, frames);
+}
+
+/// @return the longest round trip from where the search began, over its last links [ps]
+uint64_t
+RoundTrips::ToHostPs(const Reached& lastSwitches, uint32_t dst, const Frames& frames) const
+{
+    const Routing& routing = m_routes.Nominal();
+    uint64_t longestPs = 0;
+    for (const auto& [node, ps] : lastSwitches)
     {
         for (const PortId link : routing.Ports(routing.NextHopTo(node, dst)))
         {
-            restPs = std::max(restPs, ps + LinkPs(link, frames));
+            longestPs = std::max(longestPs, ps + LinkPs(link, frames));
         }
     }
-    return firstPs + restPs;
+    return longestPs;
 }
 
 /// @return the switches next to a destination that paths from a switch lead to

@@ -66,6 +66,7 @@ class RoundTrips
     };
 
     Reached LastSwitches(uint32_t node, uint32_t dst, const Frames& frames) const;
+    uint64_t ToHostPs(const Reached& lastSwitches, uint32_t dst, const Frames& frames) const;
     uint64_t LinkPs(PortId link, const Frames& frames) const;
     uint64_t OneWayPs(PortId egress, uint32_t bytes) const;
     void FindUniform();
@@ -77,7 +78,7 @@ class RoundTrips
     const uint64_t m_framingBytes;
     bool m_isUniform{true};             ///< So any path is the longest one
     std::vector<uint64_t> m_fastestBps; ///< Of the ports of a node; empty without cut-through
-    mutable std::map<Way, Reached> m_known;
+    mutable std::map<Way, Reached> m_known; ///< Last switches, in a network that is not uniform
     mutable std::vector<uint32_t> m_placeOf; ///< Of a node among those that a search has reached
 };
 
